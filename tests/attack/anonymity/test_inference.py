@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -13,7 +15,9 @@ from tests.contract.test_attacks import as_is, noise
 ROLES = {"q": "quasi_identifying", "s": "sensitive"}
 
 
-def run(attack: Inference, published: dict[str, object], truth: dict[str, object], **options: object) -> sf.Outcome:
+def run(
+    attack: Inference, published: Mapping[str, object], truth: Mapping[str, object], **options: object
+) -> sf.Outcome:
     tables = [sf.Table.of(data, ROLES, **options) for data in (published, truth)]  # type: ignore[arg-type]
     return attack.run(as_is(tables[0]), tables[1])
 

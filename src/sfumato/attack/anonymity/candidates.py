@@ -17,6 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, try_ways
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
@@ -226,10 +227,3 @@ def _encode_by_frequency(published: pl.Series, people: pl.Series) -> tuple[Ints,
 
     values = pl.concat([known, pl.Series([None], dtype=pl.String)]) if cells.null_count() else known
     return coded(cells, len(known)), coded(spell_cells(people), -1), values
-
-
-def expand_ranges(starts: Ints, lengths: Ints) -> Ints:
-    """Whole numbers from each start on, as many as its length, one after another."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.asarray(np.arange(total) + np.repeat(starts - (ends - lengths), lengths))

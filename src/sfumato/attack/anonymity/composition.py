@@ -23,10 +23,10 @@ from sfumato.attack.anonymity.candidates import (
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
-    expand_ranges,
     trace_people,
 )
 from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.formulas import unescape_frame
 from sfumato.data.table_reader import TextFormat, read_frame

@@ -13,12 +13,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints, Words
-from sfumato.attack.anonymity.row_search import expand_classes
+from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain, LabelCover, parse_range, parse_set
+from sfumato.data.label_cover import LabelCover
+from sfumato.data.published_labels import Domain, parse_range, parse_set
 from sfumato.table import Missing, Table
-
-_BLOCK = 16_000_000
 
 
 def find_covering_rows(
@@ -49,12 +48,13 @@ def _build_class_bitmaps(
     maps, places, offset = [], np.zeros((targets.height, len(columns)), dtype=np.int64), 0
     for number, name in enumerate(columns):
         domain = _collect_domain(targets[name], classes[name], published.hierarchies.get(name))
-        maps.append(_mark_covered_values(classes[name], domain, published.missing))
-        leaf = {value: position for position, value in enumerate(domain.leaves)}
+        bits, leaf_order = _mark_covered_values(classes[name], domain, published.missing)
+        leaf = {domain.leaves[leaf]: position for position, leaf in enumerate(leaf_order.tolist())}
         stranger, unknown = len(domain.leaves), len(domain.leaves) + 1
         cells = targets[name].to_list()
         places[:, number] = [offset + (unknown if cell is None else leaf.get(cell, stranger)) for cell in cells]
-        offset += len(maps[-1])
+        maps.append(bits)
+        offset += len(bits)
     return np.ascontiguousarray(np.concatenate(maps)), places
 
 
@@ -62,18 +62,22 @@ def _collect_domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | 
     """The values that people have or labels speak of: those looked up need not be those who are published."""
     if hierarchy is not None:
         return Domain.of(known, hierarchy)
-    spoken = set(known.drop_nulls().to_list())
+    spoken, ends = set(known.drop_nulls().to_list()), list[float]()
     for label in labels.unique().drop_nulls().to_list():
-        ends = parse_range(label)
-        if ends is not None:
-            spoken.update(spell_cells(pl.Series(ends, dtype=pl.Float64)).to_list())
+        bounds = parse_range(label)
+        if bounds is not None:
+            ends.extend(bounds)
         elif label != SUPPRESSED:
             spoken.update(parse_set(label) or (label,))
+    spoken.update(spell_cells(pl.Series(ends, dtype=pl.Float64)).to_list())
     return Domain.of(pl.Series(known.name, sorted(spoken), dtype=pl.String))
 
 
-def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) -> Words:
-    """For each value a bitmap of the classes that cover it; last for a value that nobody knows, and a missing one."""
+def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) -> tuple[Words, Ints]:
+    """For each value a bitmap of the classes that cover it, and the values in the order of the bitmaps.
+
+    The last two bitmaps are of a value that nobody knows, and of a missing one.
+    """
     distinct = labels.unique(maintain_order=True)
     numbers = pl.DataFrame({"label": distinct}).with_row_index("at")
     label_index = (
@@ -86,32 +90,31 @@ def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) ->
     leaf = distinct.is_in(list(domain.leaves)).fill_null(False).to_numpy()
     all_covered = (cover.counts == len(domain.leaves)) & ~leaf
     everything = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
+    unknown = everything | (nothing if missing is not Missing.NEVER_MATCHES else False)
+    bits = _mark_runs(cover, label_index, len(domain.leaves))
     if missing is Missing.MATCHES_ANY:
-        everything_known, unknown = nothing, np.ones(len(distinct), dtype=np.bool_)
-    else:
-        everything_known = np.zeros_like(nothing)
-        unknown = everything | (nothing if missing is not Missing.NEVER_MATCHES else everything_known)
-    bits = np.zeros((len(domain.leaves) + 2, -(-len(labels) // 64)), dtype=np.uint64)
-    step = max(1, _BLOCK // max(len(labels), 1))
-    for begin in range(0, len(domain.leaves), step):
-        inside = _mark_run_of_leaves(cover, begin, min(begin + step, len(domain.leaves)))
-        inside[everything_known] = True
-        bits[cover.order[begin : begin + step]] = _pack(inside, label_index)
-    bits[-2:] = _pack(np.column_stack([everything, unknown]), label_index)
+        unknown = np.ones(len(distinct), dtype=np.bool_)
+        bits[:-2] |= _pack(nothing[label_index])
+    bits[-2], bits[-1] = _pack(everything[label_index]), _pack(unknown[label_index])
+    return bits, cover.order[: len(domain.leaves)]
+
+
+def _mark_runs(cover: LabelCover, label_index: Ints, leaves: int) -> Words:
+    """Leaves in the cover's order × classes, as bits: neighbours differ by the classes whose runs begin or end."""
+    bits = np.zeros((leaves + 2, -(-len(label_index) // 64)), dtype=np.uint64)
+    first = np.searchsorted(cover.label, np.arange(cover.labels + 1))
+    lengths = np.diff(first)[label_index]
+    of_class = np.repeat(np.arange(len(label_index)), lengths)
+    run = expand_ranges(first[label_index], lengths)
+    flag = np.uint64(1) << (of_class % 64).astype(np.uint64)
+    for edge in (cover.start[run], cover.stop[run]):  # no two runs of a label touch
+        np.bitwise_xor.at(bits, (edge, of_class // 64), flag)
+    np.bitwise_xor.accumulate(bits, axis=0, out=bits)
     return bits
 
 
-def _mark_run_of_leaves(cover: LabelCover, begin: int, end: int) -> Flags:
-    """Labels × some leaves, neighbours in the cover's order: whether the label covers the leaf."""
-    steps = np.zeros((cover.labels, end - begin + 1), dtype=np.int32)
-    touched = (cover.start < end) & (cover.stop > begin)
-    np.add.at(steps, (cover.label[touched], np.maximum(cover.start[touched] - begin, 0)), 1)
-    np.subtract.at(steps, (cover.label[touched], np.minimum(cover.stop[touched], end) - begin), 1)
-    return np.asarray(np.cumsum(steps[:, :-1], axis=1) > 0)
-
-
-def _pack(covers: Flags, label_index: Ints) -> Words:
-    """Labels × values as a bitmap of classes for each value."""
-    padded = np.zeros((covers.shape[1], -(-len(label_index) // 64) * 64), dtype=np.bool_)
-    padded[:, : len(label_index)] = covers.T[:, label_index]
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+def _pack(flags: Flags) -> Words:
+    """A flag for each class as bits."""
+    padded = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
+    padded[: len(flags)] = flags
+    return np.packbits(padded, bitorder="little").view(np.uint64)

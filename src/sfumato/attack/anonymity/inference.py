@@ -112,8 +112,8 @@ class Inference(Attack):
             people = sample_people(both, self.attempts, chance)
             return people, people
         order = chance.permutation(len(both))
-        people, others = (np.sort(part) for part in (order[: self.attempts], order[self.attempts :]))
-        return both.with_frame(both.frame[people]), both.with_frame(both.frame[others])
+        tried, others = (np.sort(part) for part in (order[: self.attempts], order[self.attempts :]))
+        return both.with_frame(both.frame[tried]), both.with_frame(both.frame[others])
 
     def _list_ways(self, release: Release, secrets: LabelColumn, people: Table, names: Sequence[str]) -> list[_Guess]:
         """The ways to guess secrets: by either search for the nearest rows, and last without looking."""

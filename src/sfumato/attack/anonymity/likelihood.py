@@ -122,11 +122,11 @@ def price_distance(column: KnownColumn) -> Price:
     return _tabulate(column, lambda labels, values: labels.distances(values))
 
 
-def price_nearness(column: KnownColumn) -> Price:
-    """The gap between two numbers, in deviations of the known ones; of other values, whether they differ."""
+def price_nearness(column: KnownColumn, share: float = 1.0) -> Price:
+    """The gap between two numbers, in a share of the deviation of the known ones; of others, whether they differ."""
     scale = 1.0
     if column.values.dtype.is_numeric():
-        scale = float(column.values.cast(pl.Float64).std() or 0.0)  # type: ignore[arg-type]
+        scale = share * float(column.values.cast(pl.Float64).std() or 0.0)  # type: ignore[arg-type]
     return _read_bounds(column, max(scale, 1e-12), 0.0) or price_covering(column, 0.5)
 
 
@@ -139,6 +139,16 @@ def price_agreement(column: KnownColumn) -> Price:
 def price_loosely(column: KnownColumn) -> Price:
     """Averages, swapped and other cells: numbers by their gap, other values by agreement."""
     return price_nearness(column) if _read_bounds(column, 1.0, 0.0) else price_agreement(column)
+
+
+def price_means(columns: int) -> Pricing:
+    """Means of groups that were formed by several columns: g groups in d columns are about g^(1/d) times narrower."""
+
+    def price(column: KnownColumn) -> Price:
+        share = max(column.cells.n_unique(), 1) ** (-1 / columns)
+        return price_nearness(column, share) if _read_bounds(column, 1.0, 0.0) else price_agreement(column)
+
+    return price
 
 
 def price_noise(noise: Noise) -> Pricing:

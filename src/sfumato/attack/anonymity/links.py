@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Ints
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
-from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import parse_range, parse_set
 from sfumato.errors import DataError, quote_names
@@ -21,6 +22,7 @@ from sfumato.table import Missing, Table
 _ANYTHING, _MISSING = -1, -2
 _MANY = 32
 _LARGEST_KEY = 1 << 62
+_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,42 @@ class Links:
         own = self.contain(np.arange(len(self.counts)))
         return float((own / np.maximum(self.counts, 1)).sum())
 
+    def keep_cheapest(self, costs: Floats) -> Links:
+        """Of each person's rows only those of least cost."""
+        lists = [_CheapestRows.of(part, costs) for part in self.parts]
+        least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
+        parts = tuple((rows.order, rows.start, np.where(rows.least <= least + _TIE, rows.size, 0)) for rows in lists)
+        return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
+
     def or_else(self, others: Links) -> Links:
         """These rows; for people without any, those of another search."""
         rest = np.where(self.counts == 0, others.counts, 0)
         parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in others.parts]
         return Links((*self.parts, *parts), self.counts + rest)
+
+
+class _CheapestRows(NamedTuple):
+    """Of one part of the links, the cheapest rows of each list."""
+
+    order: Ints
+    start: Ints
+    size: Ints
+    least: Floats
+    """The cost of each person's rows; infinite for none."""
+
+    @classmethod
+    def of(cls, part: tuple[Ints, Ints, Ints], costs: Floats) -> _CheapestRows:
+        order, start, count = part
+        begins, first, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
+        lengths = np.where(begins >= 0, count[first], 0)
+        rows = order[expand_ranges(begins, lengths)]
+        of_list = np.repeat(np.arange(len(begins)), lengths)
+        least = np.full(len(begins), np.inf)
+        np.minimum.at(least, of_list, costs[rows])
+        is_kept = costs[rows] <= least[of_list] + _TIE
+        sizes = np.bincount(of_list[is_kept], minlength=len(begins))
+        starts = np.cumsum(sizes) - sizes
+        return cls(rows[is_kept], starts[number], sizes[number], least[number])
 
 
 def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:

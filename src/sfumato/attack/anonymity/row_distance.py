@@ -135,6 +135,16 @@ class LabelColumn:
         """Values × labels: whether the label may stand for the value."""
         return np.asarray(self.distances(values) <= self.shares / 2)
 
+    def count_values(self, values: pl.Series) -> Ints:
+        """How many values each label covers; of a range, how many of those given."""
+        distinct = values.drop_nulls().unique()
+        numbers = np.sort(spell_cells(distinct).cast(pl.Float64, strict=False).drop_nulls().to_numpy())
+        inside = np.searchsorted(numbers, self.high, "right") - np.searchsorted(numbers, self.low, "left")
+        counts = np.where(self.levels == _RANGE, inside, self.sizes)
+        if self.missing is Missing.MATCHES_ANY:
+            counts[self.texts.is_null().to_numpy()] = len(distinct)
+        return np.maximum(counts, 1)
+
     def distances(self, values: pl.Series) -> Floats:
         """Values × labels: how far the label is from the value, from 0 to 1; the module says how."""
         texts = spell_cells(values)

@@ -55,16 +55,27 @@ class RowSearch:
     def draw_rows(self, people: Table, neighbours: int, chance: np.random.Generator) -> Ints:
         """The rows that cost each person least, the cheapest first; rows of the same cost are as likely."""
         most = min(neighbours, len(self.class_of_row))
+        if most == 1:
+            return self._draw_nearest_row(people, chance)[:, None]
         nearest = np.zeros((len(people), most), dtype=np.int64)
         for part, costs in self.iterate_costs(people) if most else ():
             by_row = costs[:, self.class_of_row]
             by_row += chance.random(by_row.shape) * _TIE
-            if most == 1:
-                nearest[part, 0] = by_row.argmin(axis=1)
-                continue
             near = np.argpartition(by_row, most - 1, axis=1)[:, :most]
             nearest[part] = np.take_along_axis(near, np.take_along_axis(by_row, near, 1).argsort(axis=1), 1)
         return nearest
+
+    def _draw_nearest_row(self, people: Table, chance: np.random.Generator) -> Ints:
+        """One of the rows of least cost for each person, by its place among the rows of all nearest classes."""
+        persons, classes = self.list_nearest_classes(people, 1)
+        rows = self.classes["\0at"].explode().to_numpy().astype(np.int64)
+        sizes = self.classes["\0at"].list.len().to_numpy().astype(np.int64)
+        ends = np.cumsum(sizes[classes])
+        begins = np.concatenate([[0], ends])[np.searchsorted(persons, np.arange(len(people) + 1))]
+        places = begins[:-1] + np.floor(chance.random(len(people)) * np.diff(begins)).astype(np.int64)
+        pair = np.searchsorted(ends, places, side="right")
+        last_of_class = np.cumsum(sizes)[classes[pair]]
+        return np.asarray(rows[last_of_class - (ends[pair] - places)])
 
     def measure_costs(self, people: Table, rows: Ints) -> Floats:
         """What one row costs each person."""
@@ -212,3 +223,10 @@ def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Int
     start[many] = len(flat) + running[last - counts[many]]
     count[many] = running[last] - running[last - counts[many]]
     return order, start, count
+
+
+def expand_ranges(starts: Ints, lengths: Ints) -> Ints:
+    """Whole numbers from each start on, as many as its length, one after another."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total) + np.repeat(starts - (ends - lengths), lengths))

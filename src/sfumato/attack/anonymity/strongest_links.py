@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.likelihood import (
     Pricing,
     price_agreement,
     price_by_law,
     price_covering,
     price_loosely,
+    price_means,
     price_nearness,
 )
 from sfumato.attack.anonymity.links import Links, linked
@@ -80,10 +81,10 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
     columns = _ColumnKinds.of(release, people, names)
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda others: _match_equal(published, others, names).or_else(cover_all(others))
-    truthful: dict[str, Pricing] = dict.fromkeys(columns.truthful, price_covering)
-    if len(truthful) == len(names) and bool((found.counts > 0).all()):
+    if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
         if bool((found.counts > _count_equal_rows(published, names)).any()):
-            yield weigh(truthful)
+            widths = _measure_widths(published, people, names)
+            yield lambda others: cover_all(others).keep_cheapest(widths)
         return
     if 0 < len(columns.truthful) < len(names):
         yield cover(columns.truthful)
@@ -92,6 +93,9 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
         yield weigh(columns.price_certain(release))
     if columns.loose:
         yield weigh(columns.price_all(release))
+    drawn = _list_columns_of(release, names, ChangeKind.DRAWN)
+    if drawn and len(drawn) < len(names):  # drawn values are nobody's
+        yield weigh({name: price for name, price in columns.price_all(release).items() if name not in drawn})
     if columns.loose or not laws:
         yield weigh(dict.fromkeys(names, price_agreement) | laws)
     yield weigh(dict.fromkeys(names, price_nearness))
@@ -141,7 +145,13 @@ class _ColumnKinds(NamedTuple):
 
     def price_all(self, release: Release) -> dict[str, Pricing]:
         """What each cell costs, by all that is known about its column."""
-        return self.price_certain(release) | dict.fromkeys(self.loose, price_loosely)
+        means = _list_columns_of(release, self.loose, ChangeKind.MEANS)
+        loosely = dict.fromkeys(self.loose, price_loosely) | dict.fromkeys(means, price_means(len(means)))
+        return self.price_certain(release) | loosely
+
+
+def _list_columns_of(release: Release, names: Sequence[str], kind: ChangeKind) -> tuple[str, ...]:
+    return tuple(name for name in names if any(change.kind is kind for change in release.changes_of(name)))
 
 
 def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
@@ -164,6 +174,15 @@ def cap_values(release: Release, people: Table, names: Sequence[str]) -> Table:
         if cells.dtype.is_numeric() and values.dtype.is_numeric() and len(cells):
             capped.append(values.clip(cells.min(), cells.max()))
     return people.with_frame(people.frame.with_columns(capped)) if capped else people
+
+
+def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Floats:
+    """How many tuples of values each row covers, as a logarithm: one that fits few people is more likely theirs."""
+    widths = np.zeros(len(published))
+    for name in names:
+        labels = LabelColumn.of(published, name)
+        widths += np.log(labels.count_values(people.frame[name]))[labels.codes]
+    return widths
 
 
 def _count_equal_rows(published: Table, names: Sequence[str]) -> Ints:
