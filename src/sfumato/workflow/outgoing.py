@@ -110,6 +110,8 @@ class CertifiedAttack(_OutgoingPart):
     parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
     risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
     """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
+    one_basket_short: Annotated[int | None, OutgoingRule.RELEASED] = None
+    """Of re-mining: how many rules one more basket would show, by the released baskets and the public thresholds."""
 
 
 class CertifiedLimit(_OutgoingPart):
@@ -282,7 +284,9 @@ def _build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedA
     kept = select_outgoing_parameters(attack["parameters"])
     kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # the columns that "all" means
     risk = round_up_to_step(float(attack["high"]), min(people, int(attack["attempts"])))
-    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk)
+    return CertifiedAttack(
+        attack=kept.pop("attack"), parameters=kept, risk_at_most=risk, one_basket_short=attack.get("one_basket_short")
+    )
 
 
 _KNOWN = ("known", "knowledge")

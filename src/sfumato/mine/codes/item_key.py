@@ -133,11 +133,11 @@ def decode_itemsets(
 
     `found` are all frequent itemsets of the release (no other kind, and for one-to-n no `max_length`), mined with the
     count requested for the originals, or a lower one. The result has the columns of `frequent_itemsets`: the itemsets
-    of `found` whose true support is at least `min_support` (a count, or a share of the original baskets), by default the
-    smallest support in `found`. It is complete if `found` is. A missing single code or subset is noticed and refused;
-    that larger itemsets were left out cannot be. The originals are not needed, but if given every support is counted
-    again; only filters (`encode_bloom`) need them to be exact: without them, there may be false itemsets and supports
-    too high, never too low.
+    of `found` whose true support is at least `min_support` (a count, or a share of the original baskets), by default
+    the smallest support in `found`. It is complete if `found` is. A missing single code or subset is noticed and
+    refused; that larger itemsets were left out cannot be. The originals are not needed, but if given every support is
+    counted again; only filters (`encode_bloom`) need them to be exact: without them, there may be false itemsets and
+    supports too high, never too low.
     """
     counts = _index_provider_sets(found)
     _refuse_incomplete_sets(counts)
@@ -227,8 +227,8 @@ def _refuse_missing_codes(counts: Mapping[Coded, int], known: Mapping[int, int],
     if missing:
         raise DataError(
             f"{missing} codes have a support of {least} or more in this key's release, but were not found; the "
-            "provider mined with a higher threshold or left itemsets out. Ask for all itemsets from that support on, or set "
-            "min_support to the one that was mined"
+            "provider mined with a higher threshold or left itemsets out. Ask for all itemsets from that support on, "
+            "or set min_support to the one that was mined"
         )
 
 
