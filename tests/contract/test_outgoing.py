@@ -137,7 +137,7 @@ def test_what_others_are_told_holds_no_more_than_the_certificate(
 
 CUSTODIAN = {
     "audience", "release_dir", "private_dir", "report", "claims", "losses", "utility", "attacks", "levels",
-    "suppressed_rows", "gate", "signer", "formulas", "kept",
+    "suppressed_rows", "gate", "signer", "formulas", "kept", "verdict", "refusals",
 }  # fmt: skip
 """Fields of `run --json`: for the custodian, and marked so."""
 

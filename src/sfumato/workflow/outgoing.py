@@ -112,6 +112,8 @@ class CertifiedAttack(_OutgoingPart):
     """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
     guessing: Annotated[float | None, OutgoingRule.COARSE]
     """The success of blind guessing, rounded to a step; None if it stays with the custodian."""
+    one_basket_short: Annotated[int | None, OutgoingRule.RELEASED] = None
+    """Of re-mining: how many rules one more basket would show, by the released baskets and the public thresholds."""
 
 
 class CertifiedLimit(_OutgoingPart):
@@ -316,7 +318,13 @@ def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAt
     tries = int(attack["attempts"])
     risk = round_up_to_step(float(attack["high"]), min(people, tries))
     guessing = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))
-    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk, guessing=guessing)
+    return CertifiedAttack(
+        attack=kept.pop("attack"),
+        parameters=kept,
+        risk_at_most=risk,
+        guessing=guessing,
+        one_basket_short=attack.get("one_basket_short"),
+    )
 
 
 def _build_outgoing_verdict(verdict: Mapping[str, Any]) -> CertifiedVerdict:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attack.baskets.remining import Remining
+from sfumato.attack.baskets.remining import Remining, count_rules_one_basket_short
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.public.unknown_items import mark_unknowns
@@ -68,6 +70,36 @@ def test_ranks_by_hand() -> None:
     assert (outcome.facts["just_below"], outcome.facts["further_below"]) == (2, 0)
     shallow = Remining(rules=((("a",), ("x",)),), min_support=20, min_confidence=0.6, reach=0.01)
     assert shallow.run(as_is(sf.Baskets.of(lists)), truth).successes == 0
+
+
+def test_it_says_among_how_few_rules_the_secrets_hide() -> None:
+    """Five hidden rules are one basket short, and hardly any other rule is."""
+    data = pairs()
+    release = HideRules(rules=RULES, min_support=0.05, min_confidence=0.6, strategy="1b").protect(data)
+    facts = Remining().run(release, data).facts
+    assert facts["hidden_one_basket_short"] == 5 <= facts["one_basket_short"] < 10
+    # The count is the same whatever the attack looks for: it is about the release.
+    other = Remining(rules=("i0 ==> i1",), itemsets=("i2,i3",), min_support=0.05, min_confidence=0.6)
+    assert other.run(release, data).facts["one_basket_short"] == facts["one_basket_short"]
+
+
+def test_one_basket_short_by_hand() -> None:
+    """a ==> x holds in 5 of 10: at 0.6 one more basket would show it; b ==> y in 4 of 10, two more."""
+    lists = [["a", "x"]] * 5 + [["a"]] * 5 + [["b", "y"]] * 4 + [["b"]] * 6 + [["x"]] * 9 + [["y"]] * 9
+    baskets = sf.Baskets.of(lists)
+    assert count_rules_one_basket_short(baskets, Fraction(3), Fraction(3, 5)) == 1
+    assert count_rules_one_basket_short(baskets, Fraction(3), Fraction(2, 5)) == 1  # x ==> a: 5 of 14, needs 6
+    assert count_rules_one_basket_short(baskets, Fraction(5), None) == 1  # {b, y}
+    assert count_rules_one_basket_short(baskets, Fraction(1), None) == 0
+
+
+def test_secrets_that_lack_a_larger_share_but_fewer_baskets_are_found() -> None:
+    """Hidden: 5 of 10, one basket short of 0.6. Others lack a smaller share: 580 of 1000, twenty baskets short."""
+    lists = [["a", "x"]] * 5 + [["a"]] * 5 + [["x"]] * 50
+    lists += [["b", "y"]] * 580 + [["b"]] * 420 + [["y"]] * 900
+    truth = sf.Baskets.of([["a", "x"], *lists[1:5], ["a", "x"], *lists[6:]])
+    outcome = Remining(rules=("a ==> x",), min_support=3, min_confidence=0.6).run(as_is(sf.Baskets.of(lists)), truth)
+    assert (outcome.attempts, outcome.successes) == (1, 1)
 
 
 def test_itemsets_and_items() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.attack.codes.added_baskets import weigh_true_baskets
 from sfumato.attack.codes.item_frequency import ItemFrequency
 from sfumato.protect.codes.encode_items import EncodeItems
 
@@ -42,6 +43,25 @@ def test_one_to_n_breaks_and_padding_holds_supports_back() -> None:
     assert broken.risk > 0.5
     assert padded.risk < 0.35
     assert broken.low > padded.risk
+
+
+def test_added_baskets_are_told_apart_by_a_mixture() -> None:
+    """Supports alone name few of the padded codes; in the baskets that are likely true, they name nearly all."""
+    data = shop()
+    release = released(EncodeItems(k=6), data)
+    mixture = ItemFrequency(knowledge="supports").run(release, data)
+    assert mixture.successes >= 18 and mixture.facts["best_guess"] == "true baskets"
+    assert ItemFrequency().run(release, data).successes >= mixture.successes
+    weights = list(weigh_true_baskets(release.data, len(data)))
+    true = np.asarray(release.details["rows"]) >= 0
+    assert max(float(one[true].mean() - one[~true].mean()) for one in weights) > 0.8
+
+
+def test_without_added_baskets_there_is_nothing_to_tell_apart() -> None:
+    data = shop(items=6, rows=60)
+    assert list(weigh_true_baskets(data, len(data))) == []
+    everywhere = sf.Baskets.of([["a", *row] for row in data.to_lists()])
+    assert len(list(weigh_true_baskets(everywhere, 40))) == 6
 
 
 def test_knowledge_of_pairs_and_its_error() -> None:

@@ -142,3 +142,17 @@ def test_filters_are_refused_where_they_are_none() -> None:
         mine_filters(data, filter_requests(key), 2)
     with pytest.raises(sf.PolicyError, match="max_length"):
         mine_filters(EncodeBloom().protect(data, key).data, filter_requests(key), 2, 0)
+
+
+@pytest.mark.parametrize("method", [sf.EncodeItems(k=3), sf.EncodeItems(kind="one_to_n"), sf.EncodeBloom()])
+def test_a_provider_who_mined_higher_is_noticed_by_missing_codes(method: Any) -> None:
+    data = sf.Baskets.of([list(row) for row in ("abc", "abd", "ab", "ac", "bd", "acd", "d", "e", "f", "ef")])
+    key = method.new_key(data, sf.Randomness.seeded(3))
+    release = method.protect(data, key).data
+    mined = mine_filters(release, filter_requests(key), 5) if isinstance(method, sf.EncodeBloom) else None
+    higher = frequent_itemsets(release, 5) if mined is None else mined
+    with pytest.raises(sf.DataError, match="codes have a support of 2 or more"):
+        decode_itemsets(higher, key, min_support=2)
+    assert decode_itemsets(higher, key, min_support=5).height <= higher.height
+    nothing = higher.clear()
+    assert decode_itemsets(nothing, key).height == 0

@@ -275,7 +275,7 @@ def walked(nodes: TreeNodes, row: Any) -> int:
 
 def least_wrong(nodes: TreeNodes, seen: Any, at: int = 0) -> int:
     """The fewest held-out errors of all trees that cutting branches off can make."""
-    own = int(seen[at].sum() - seen[at][nodes.told[at]])
+    own = int(seen[at].sum() - seen[at][nodes.predictions[at]])
     if nodes.feature[at] == LEAF:
         return own
     return min(own, least_wrong(nodes, seen, int(nodes.left[at])) + least_wrong(nodes, seen, int(nodes.right[at])))
@@ -291,7 +291,7 @@ def test_walking_and_pruning(seed: int) -> None:
     seen = nodes.count_classes(rows, classes)
     assert seen[0].tolist() == np.bincount(classes, minlength=2).tolist()
     pruned = nodes.pruned(seen)
-    wrong = int((pruned.told[pruned.reached(rows)] != classes).sum())
+    wrong = int((pruned.predictions[pruned.reached(rows)] != classes).sum())
     assert wrong == least_wrong(nodes, seen)
     assert pruned.leaves <= nodes.leaves and pruned.depth <= nodes.depth
     assert 2 * pruned.leaves - 1 == len(pruned.feature)

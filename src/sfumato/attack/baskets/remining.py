@@ -38,10 +38,11 @@ class Remining(Attack):
     """A competitor knows the thresholds at which rules were hidden, and mines just below them.
 
     The adversary sees the published baskets and knows the thresholds, and how many rules were hidden. It mines down to
-    a share of the thresholds, ranks all rules below them by their distance, and names the nearest, as many as
-    were hidden. The targets are the secret rules that held in the originals; a success is one that still holds, or is
-    among those named. The baseline names as many of the same rules at random. The facts state how far below them
-    one must mine to see the hidden rules at all, and whether they cluster below the threshold.
+    a share of the thresholds, ranks all rules below them, by the share that they lack or by the number of baskets, and
+    names the nearest, as many as were hidden; the better ranking counts. The targets are the secret rules that held in
+    the originals; a success is one that still holds, or is among those named. The baseline names as many of the same
+    rules at random. The facts state how far below them one must mine to see the hidden rules at all, whether they
+    cluster below the threshold, and how few rules one more basket would show: hidden rules are likely among those.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -85,22 +86,22 @@ class Remining(Attack):
         report_progress("mining below the thresholds")
         below = _mine_rules(published, thresholds.lowered(self.reach), sides)
         shown = {rule for rule, counts in below.items() if thresholds.shows(counts)}
-        hidden = targets - shown
-        ranked = sorted(
-            (rule for rule in below if rule not in shown), key=lambda rule: _rank_rule(rule, below[rule], thresholds)
-        )
-        guessed = set(ranked[: len(hidden)])
-        seen = hidden & set(ranked)
+        hidden, unseen = targets - shown, [rule for rule in below if rule not in shown]
+        guessed = max((hidden & set(nearest) for nearest in _list_nearest(unseen, below, thresholds, hidden)), key=len)
+        seen = hidden & set(unseen)
+        drawn = min(len(hidden), len(unseen))
         return Outcome(
             attempts=len(targets),
-            successes=len(targets & shown) + len(guessed & hidden),
-            baseline=len(targets & shown) + (round(len(guessed) * len(seen) / len(ranked)) if ranked else 0),
+            successes=len(targets & shown) + len(guessed),
+            baseline=len(targets & shown) + (round(drawn * len(seen) / len(unseen)) if unseen else 0),
             control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
                 "visible": len(targets & shown),
                 "seen_below": len(seen),
-                "guessed": len(guessed & hidden),
-                "candidates": len(ranked),
+                "guessed": len(guessed),
+                "candidates": len(unseen),
+                "one_basket_short": count_rules_one_basket_short(published, thresholds.least, thresholds.share),
+                "hidden_one_basket_short": sum(thresholds.count_lacking(below[rule]) == 1 for rule in seen),
                 **_measure_threshold_distances([thresholds.measure_lack(below[rule]) for rule in seen]),
                 **_count_confidence_bands(below.values(), thresholds),
             },
@@ -161,6 +162,24 @@ class _MiningThresholds:
             return short
         return max(short, 1 - Fraction(counts.whole, counts.left) / self.share)
 
+    def count_lacking(self, counts: _RuleCounts) -> int:
+        """How many more baskets with its left side would have to hold the whole rule before it shows."""
+        short = ceil(self.least) - counts.whole
+        if counts.left is not None and self.share is not None:
+            short = max(short, ceil(self.share * counts.left) - counts.whole)
+        return max(0, short)
+
+
+def count_rules_one_basket_short(published: Baskets, least: Fraction, share: Fraction | None) -> int:
+    """How many rules with one item on the right (itemsets if there is no confidence) one more basket would show.
+
+    It depends on the published baskets and the thresholds alone, whatever was hidden.
+    """
+    thresholds = _MiningThresholds(least, share)
+    lower = _MiningThresholds(Fraction(max(1, ceil(least) - 1)), None)
+    rules = _mine_rules(published, lower, _RuleSides(0 if share is None else 1, share is None))
+    return sum(thresholds.count_lacking(counts) == 1 for counts in rules.values())
+
 
 @dataclass(frozen=True)
 class _RuleSides:
@@ -200,9 +219,20 @@ def _list_proper_parts(items: Names, longest: int) -> Iterable[Names]:
         yield from map(frozenset, combinations(ordered, length))
 
 
-def _rank_rule(rule: Rule, counts: _RuleCounts, thresholds: _MiningThresholds) -> tuple[Any, ...]:
-    """The nearest first; ties go to the more frequent, then to the shorter rule."""
-    return thresholds.measure_lack(counts), -counts.whole, len(rule[0]) + len(rule[1]), sorted(rule[0]), sorted(rule[1])
+def _list_nearest(
+    unseen: Sequence[Rule], counts: Mapping[Rule, _RuleCounts], thresholds: _MiningThresholds, hidden: set[Rule]
+) -> tuple[list[Rule], list[Rule]]:
+    """As many rules as were hidden: those that lack the smallest share, and those that lack the fewest baskets. Ties go
+    to the more frequent, then to the shorter rule.
+    """
+
+    def rank(rule: Rule) -> tuple[Any, ...]:
+        length = len(rule[0]) + len(rule[1])
+        return thresholds.measure_lack(counts[rule]), -counts[rule].whole, length, sorted(rule[0]), sorted(rule[1])
+
+    by_share = sorted(unseen, key=rank)
+    by_baskets = sorted(by_share, key=lambda rule: thresholds.count_lacking(counts[rule]))
+    return by_share[: len(hidden)], by_baskets[: len(hidden)]
 
 
 def _measure_threshold_distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:

@@ -2,14 +2,15 @@
 """Item frequency: a code occurs in as many baskets as its item, and together with the codes of the same companions.
 
 Against encoded items. What leaks is which code stands for which item. Codes inserted at random co-occur with others
-only by chance, so the attack subtracts them; it matches the rest by supports, then by pairs. After Molloy, Li and Li,
-*On the (in)security and (im)practicality of outsourcing precise association rule mining* (ICDM 2009), who break the
-one-to-n mapping of Wong et al. 2007 in this way; the matching here is our own.
+only by chance, so the attack subtracts them, and tells added baskets from true ones; it matches the rest by supports,
+then by pairs. After Molloy, Li and Li, *On the (in)security and (im)practicality of outsourcing precise association
+rule mining* (ICDM 2009), who break the one-to-n mapping of Wong et al. 2007 in this way; the matching here is our own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.codes.added_baskets import weigh_true_baskets
 from sfumato.baskets import Baskets, Item
 from sfumato.mine.baskets.item_columns import build_item_columns
 from sfumato.progress import report_progress
@@ -35,10 +37,11 @@ class ItemFrequency(Attack):
 
     The adversary sees the encoded baskets and knows how often each of the most common items is bought and, with
     `knowledge="pairs"`, how often two of them are bought together, each within a certain error. Random codes occur
-    everywhere at one rate, so it guesses the rate and subtracts it. It matches items with codes by support, then
-    repeatedly by how often each occurs with those already matched. A success is an item whose code was named: a code
-    that all baskets with the item hold, and that fits no item of more baskets as well. The baseline names codes at
-    random. The facts state the rate.
+    everywhere at one rate, so it guesses the rate and subtracts it. If more baskets are published than there are true
+    ones, a mixture model tells the added ones apart. It matches items with codes by support, then repeatedly by how
+    often each occurs with those already matched. A success is an item whose code was named: a code that all baskets
+    with the item hold, and that fits no item of more baskets as well. The best of these matchings and of matching ranks
+    of supports counts. The baseline names codes at random. The facts state the rate.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -53,36 +56,59 @@ class ItemFrequency(Attack):
     error: float = Field(default=0.0, ge=0.0, lt=1.0)
     """The error of its knowledge: each support is within this share of the true one (beta of Wong et al.)."""
     clean: bool = True
-    """Whether it guesses the rate of random codes and subtracts it."""
+    """Whether it guesses the rate of random codes and subtracts it, and tells added baskets from true ones."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Match the most common items with codes; count the codes named correctly."""
         chance = (randomness or Randomness.seeded(0)).generator()
-        seen = _PairShares.of(release.data, 4 * self.items, len(truth))
+        views = self._list_views(release.data, len(truth))
         judge = _CodeJudge(release, truth)
         known = _PairShares.of(truth, self.items)
-        guess = self._guessed(known, seen, chance)
+        guesses = self._guess_codes(known, views, chance)
+        right = {way: judge.count_right(known.names, guess.codes) for way, guess in guesses.items()}
         strangers = None
         if control is not None:
             other = _PairShares.of(control, self.items)
-            strangers = judge.right(other.names, self._guessed(other, seen, chance).codes)
+            others = self._guess_codes(other, views, chance).values()
+            strangers = max(judge.count_right(other.names, guess.codes) for guess in others)
         return Outcome(
             attempts=len(known.names),
-            successes=judge.right(known.names, guess.codes),
+            successes=max(right.values()),
             baseline=round(len(known.names) / len(release.data.items)) if release.data.items else 0,
             control=None if strangers is None else min(strangers, len(known.names)),
-            facts={"codes": len(release.data.items), "noise": guess.rate},
+            facts={
+                "codes": len(release.data.items),
+                "noise": guesses["all baskets"].rate,
+                "best_guess": max(right, key=right.__getitem__),
+            },
         )
 
-    def _guessed(self, known: _PairShares, seen: _PairShares, chance: np.random.Generator) -> _CodeGuess:
-        """The code guessed for each known item."""
+    def _list_views(self, published: Baskets, real: int) -> list[_PairShares]:
+        """The published codes: in all baskets, and in those that may be the true ones."""
+        views = [_PairShares.of(published, 4 * self.items, real)]
+        if self.clean:
+            views += [views[0].weighted(published, weights) for weights in weigh_true_baskets(published, real)]
+        return views
+
+    def _guess_codes(
+        self, known: _PairShares, views: Sequence[_PairShares], chance: np.random.Generator
+    ) -> dict[str, _CodeGuess]:
+        """The codes guessed for the known items, in several ways."""
         shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
         by_pairs = self.knowledge == "pairs"
         rates = _RATES if self.clean else _RATES[:1]
-        guesses = (_guess_codes(shares, seen, rate, by_pairs=by_pairs) for rate in rates)
-        return min(guesses, key=lambda guess: guess.distance)
+        first, *others = views
+        guesses = {
+            "all baskets": _choose_nearest(_match_view(shares, first, rate, by_pairs=by_pairs) for rate in rates),
+            "ranks": _match_ranks(shares, first),
+        }
+        if others:
+            # Supports alone tell which of the views is of true baskets.
+            nearest = min(others, key=lambda view: _match_view(shares, view, 0.0, by_pairs=False).distance)
+            guesses["true baskets"] = _match_view(shares, nearest, 0.0, by_pairs=by_pairs)
+        return guesses
 
 
 @dataclass(frozen=True)
@@ -107,6 +133,16 @@ class _PairShares:
             shares[index, : index + 1] = [(column & other).bit_count() for other in columns[: index + 1]]
         return cls(names, np.maximum(shares, shares.T) / count, count)
 
+    def weighted(self, baskets: Baskets, weights: Floats) -> _PairShares:
+        """The same codes, with each basket counted by its weight."""
+        from scipy.sparse import csr_matrix, diags_array
+
+        item_index = {item: index for index, item in enumerate(baskets.items)}
+        held = csr_matrix(
+            (np.ones(baskets.codes.size), baskets.codes, baskets.offsets), shape=(len(baskets), len(baskets.items))
+        )[:, [item_index[name] for name in self.names]]
+        return replace(self, shares=(held.T @ diags_array(weights) @ held).toarray() / self.baskets)
+
     def cleaned(self, rate: float) -> _PairShares:
         """Each code twice: as it is, and with random occurrences in this share of other baskets subtracted."""
         single = np.diag(self.shares)
@@ -128,7 +164,19 @@ class _CodeGuess:
     """The guessed rate of random codes."""
 
 
-def _guess_codes(known: Floats, seen: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
+def _choose_nearest(guesses: Iterable[_CodeGuess]) -> _CodeGuess:
+    return min(guesses, key=lambda guess: guess.distance)
+
+
+def _match_ranks(known: Floats, seen: _PairShares) -> _CodeGuess:
+    """The most common item is the most common code, and so on."""
+    codes: list[Item | None] = [None] * len(known)
+    for item, name in zip(np.argsort(-np.diag(known), kind="stable").tolist(), seen.names, strict=False):
+        codes[item] = name
+    return _CodeGuess(codes, 0.0, 0.0)
+
+
+def _match_view(known: Floats, seen: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
     left = seen.cleaned(rate) if rate else seen
     places = _match_codes(known, left.shares, seen.baskets, by_pairs=by_pairs)
     codes = [left.names[position] if position >= 0 else None for position in places.tolist()]
@@ -193,21 +241,20 @@ class _CodeJudge:
 
     def __init__(self, release: Release, truth: Baskets) -> None:
         rows = release.details.get("rows")
-        self.rows = np.arange(len(release.data)) if rows is None else np.asarray(rows, dtype=np.int64)
-        self.release, self.truth = release, truth
+        origins = np.arange(len(release.data)) if rows is None else np.asarray(rows, dtype=np.int64)
+        self.published = _select_real_baskets(release.data, origins, len(truth))
+        self.true = build_item_columns(truth)
+        self.by_size = sorted(self.true.values(), key=int.bit_count, reverse=True)
 
-    def right(self, items: tuple[Item, ...], codes: list[Item | None]) -> int:
+    def count_right(self, items: tuple[Item, ...], codes: list[Item | None]) -> int:
         """How many of the items were named correctly."""
-        published = _select_real_baskets(self.release.data, self.rows, len(self.truth))
-        columns = build_item_columns(published, {code for code in codes if code is not None})
-        true = build_item_columns(self.truth)
-        by_size = sorted(true.values(), key=int.bit_count, reverse=True)
+        columns = build_item_columns(self.published, {code for code in codes if code is not None})
         successes = 0
         for item, code in zip(items, codes, strict=True):
-            if code is None or not true.get(item):
+            if code is None or not self.true.get(item):
                 continue
-            first = next((mask for mask in by_size if not mask & ~columns[code]), None)
-            successes += first == true[item]
+            first = next((mask for mask in self.by_size if not mask & ~columns[code]), None)
+            successes += first == self.true[item]
         return successes
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Decode itemsets that a provider mined from encoded baskets, with the key.
 
-The provider's result is checked as far as possible: codes must be the key's, the supports of single codes must be those
-the key knows, and no subset of a set may be missing. A key that was modified, or that belongs to other baskets, is
+The provider's result is checked as far as the key allows: codes must be the key's, the supports of single codes must be
+those the key knows, no code with the requested support may be missing, and no subset of a set. So a provider who mined
+with a higher threshold is noticed wherever that cost a single code. One who returns all single codes but leaves out
+larger sets is not: the key does not know their supports. A key that was modified, or that belongs to other baskets, is
 rejected: it would decode to wrong itemsets.
 """
 
@@ -130,19 +132,22 @@ def decode_itemsets(
     """The frequent itemsets of the originals, from all that the provider found in the release.
 
     `found` are all frequent itemsets of the release (no other kind, and for one-to-n no `max_length`), mined with the
-    count requested for the originals, or a lower one. The result has the columns of `frequent_itemsets`: exactly the
-    itemsets whose true support is at least `min_support` (a count, or a share of the original baskets), by default the
-    smallest support in `found`. The originals are not needed, but if given every support is counted again; only filters
-    (`encode_bloom`) need them to be exact: without them, there may be false itemsets and supports too high, never too
-    low.
+    count requested for the originals, or a lower one. The result has the columns of `frequent_itemsets`: the itemsets
+    of `found` whose true support is at least `min_support` (a count, or a share of the original baskets), by default
+    the smallest support in `found`. It is complete if `found` is. A missing single code or subset is noticed and
+    refused; that larger itemsets were left out cannot be. The originals are not needed, but if given every support is
+    counted again; only filters (`encode_bloom`) need them to be exact: without them, there may be false itemsets and
+    supports too high, never too low.
     """
     counts = _index_provider_sets(found)
     _refuse_incomplete_sets(counts)
     if isinstance(key, Key) and key.method == BLOOM:
         return _decode_filters(counts, BloomKey.opened(key), baskets, min_support)
     opened = ItemKey.opened(key)
-    _refuse_foreign_codes(counts, dict(zip(opened.codes, opened.supports, strict=True)))
+    known = dict(zip(opened.codes, opened.supports, strict=True))
+    _refuse_foreign_codes(counts, known)
     least = _choose_least_support(counts, min_support, opened.baskets)
+    _refuse_missing_codes(counts, known, least)
     true = {items: count for items, count in opened.decoded(counts).items() if count >= least}
     if baskets is not None:
         refuse_other_baskets(baskets, opened.data)
@@ -157,9 +162,11 @@ def decode_itemsets(
 def _decode_filters(
     counts: Mapping[Coded, int], key: BloomKey, baskets: Baskets | None, min_support: Support | None
 ) -> pl.DataFrame:
-    _refuse_foreign_codes(counts, dict(zip(key.requests, key.supports, strict=True)))
+    known = dict(zip(key.requests, key.supports, strict=True))
+    _refuse_foreign_codes(counts, known)
     request_index = {request: index for index, request in enumerate(key.requests)}
     least = _choose_least_support(counts, min_support, key.baskets)
+    _refuse_missing_codes(counts, known, least)
     supports = {tuple(sorted(request_index[code] for code in coded)): count for coded, count in counts.items()}
     kept = {items: count for items, count in supports.items() if count >= least}
     if baskets is not None:
@@ -214,8 +221,22 @@ def _refuse_foreign_codes(counts: Mapping[Coded, int], known: Mapping[int, int])
         )
 
 
+def _refuse_missing_codes(counts: Mapping[Coded, int], known: Mapping[int, int], least: int) -> None:
+    """A provider who mined with a higher threshold leaves out codes that the key knows to be frequent."""
+    missing = sum(count >= least and frozenset({code}) not in counts for code, count in known.items())
+    if missing:
+        raise DataError(
+            f"{missing} codes have a support of {least} or more in this key's release, but were not found; the "
+            "provider mined with a higher threshold or left itemsets out. Ask for all itemsets from that support on, "
+            "or set min_support to the one that was mined"
+        )
+
+
 def _choose_least_support(counts: Mapping[Coded, int], min_support: Support | None, rows: int) -> int:
-    return min(counts.values(), default=1) if min_support is None else compute_least_count(min_support, rows)
+    if min_support is not None:
+        return compute_least_count(min_support, rows)
+    # If nothing was found, nothing is known of the threshold.
+    return min(counts.values(), default=rows + 1)
 
 
 def _recount_originals(sets: Iterable[tuple[int, ...]], baskets: Baskets) -> dict[tuple[int, ...], int]:

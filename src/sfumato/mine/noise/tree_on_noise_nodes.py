@@ -73,7 +73,7 @@ class TreeNodes:
 
         `seen` counts those rows, nodes × classes.
         """
-        wrong = seen.sum(axis=1) - seen[np.arange(len(seen)), self.told]
+        wrong = seen.sum(axis=1) - seen[np.arange(len(seen)), self.predictions]
         below, feature = wrong.copy(), self.feature.copy()
         for node in np.flatnonzero(feature != LEAF)[::-1]:
             under = below[self.left[node]] + below[self.right[node]]

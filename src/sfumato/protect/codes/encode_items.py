@@ -37,11 +37,12 @@ class EncodeItems(KeyedMethod):
 
     Guarantee: all frequent itemsets of the release, mined with the count threshold of the originals and decoded with
     the key (`decode_itemsets`), are those of the originals with their true supports. With `padded` also: every code has
-    the support of at least k − 1 others. Against: a provider who knows how often each item is bought; `padded` leaves
-    it k candidates. Limits: anyone who knows how often *pairs* are bought, or recognizes added baskets, gets further,
-    which the attack `item_frequency` measures; sizes of baskets stay; `one_to_n` is broken in the literature (fake
-    codes correlate with nothing, so they are found and removed) and is for study. Papers: Wong, Cheung, Hung, Kao,
-    Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
+    the support of at least k − 1 others. Against: a provider who only compares how often codes occur with how often
+    items are bought; `padded` leaves it k candidates. Limits: anyone who knows how often *pairs* are bought, or tells
+    added baskets from true ones by a mixture model, names most common items, which the attack `item_frequency`
+    measures; sizes of baskets stay; a provider who leaves out larger itemsets is not noticed; `one_to_n` is broken in
+    the literature (fake codes correlate with nothing, so they are found and removed) and is for study. Papers: Wong,
+    Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -159,8 +160,8 @@ class EncodeItems(KeyedMethod):
                 bound="exactly",
                 measure="unrecoverable_items",
                 needs_original=True,
-                meaning="For every item there are codes that exactly the baskets with the item hold together: so the "
-                "itemsets found can be decoded exactly.",
+                meaning="For every item there are codes that exactly the baskets with the item hold together: so all "
+                "itemsets that a provider finds decode to their true items and supports.",
             ),
             claim_no_item_named(),
         ]

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Tell added baskets from true ones: whoever can, has the true supports behind padded ones.
+
+Padding adds baskets that hold rare items more often than true baskets do. So published baskets are a mixture of two
+kinds, in each of which every code has a probability of its own, and the EM algorithm separates them from the published
+baskets alone. It begins with the directions in which codes vary together most: if codes are independent within both
+kinds, their covariance is the product of their differences between the kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Floats, Ints
+from sfumato.baskets import Baskets
+from sfumato.progress import report_progress
+
+_CODES = 400
+"""The most common codes tell the kinds apart; rare ones add little."""
+_DIRECTIONS = 3
+_STEPS = 100
+
+
+def weigh_true_baskets(baskets: Baskets, real: int) -> Iterator[Floats]:
+    """Ways to divide published baskets into `real` true ones and added ones: how likely each basket is a true one.
+
+    Which of the two kinds is the true one does not show; the caller compares supports with known ones.
+    """
+    if not 0 < real < len(baskets):
+        return
+    held = _build_code_matrix(baskets)
+    for done, start in enumerate(_list_starts(held, real)):
+        report_progress("telling added baskets apart", done, 2 * _DIRECTIONS)
+        yield _separate(held, start, real)
+
+
+def _build_code_matrix(baskets: Baskets) -> Any:
+    """Baskets by the most common codes, sparse."""
+    from scipy.sparse import csr_matrix
+
+    supports = np.bincount(baskets.codes, minlength=len(baskets.items))
+    matrix = csr_matrix(
+        (np.ones(baskets.codes.size), baskets.codes, baskets.offsets), shape=(len(baskets), len(baskets.items))
+    )
+    common: Ints = np.argsort(-supports, kind="stable")[:_CODES]
+    # A code that all baskets hold, or none, tells nothing apart.
+    return matrix[:, common[(supports[common] > 0) & (supports[common] < len(baskets))]]
+
+
+def _list_starts(held: Any, real: int) -> Iterator[Floats]:
+    """Baskets that are far to either side, in the directions in which codes vary together most."""
+    count = held.shape[0]
+    mean = np.asarray(held.sum(axis=0)).ravel() / count
+    deviation = np.sqrt(mean * (1 - mean))
+    together = ((held.T @ held).toarray() / count - np.outer(mean, mean)) / np.outer(deviation, deviation)
+    np.fill_diagonal(together, 0.0)
+    directions = np.linalg.eigh(together)[1].T[::-1][:_DIRECTIONS]
+    for direction in directions:
+        for side in (1.0, -1.0):
+            far = side * (held @ (direction / deviation))
+            yield np.where(far >= np.quantile(far, 1 - real / count), 0.9, 0.1)
+
+
+def _separate(held: Any, now: Floats, real: int) -> Floats:
+    """The EM algorithm for two kinds of baskets; the share of true ones is known."""
+    count, prior = held.shape[0], np.log(real / (held.shape[0] - real))
+    for _ in range(_STEPS):
+        # Half a basket more of each kind, so that no probability is 0 or 1.
+        true = (held.T @ now + 0.5) / (now.sum() + 1)
+        added = (held.T @ (1 - now) + 0.5) / (count - now.sum() + 1)
+        odds = prior + np.log((1 - true) / (1 - added)).sum()
+        odds = odds + held @ np.log(true * (1 - added) / (added * (1 - true)))
+        before, now = now, 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
+        if np.abs(now - before).max() < 1e-6:
+            break
+    return np.asarray(now)
