@@ -12,12 +12,8 @@ have been swapped. X.-B. Li, S. Sarkar, *A data perturbation approach to privacy
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-<<<<<<< HEAD
 from dataclasses import dataclass, replace
-=======
-from dataclasses import dataclass
 from time import monotonic
->>>>>>> wording
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
