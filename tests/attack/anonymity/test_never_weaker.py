@@ -15,7 +15,7 @@ from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.strongest_links import choose_links, search_by_likelihood
 from sfumato.change import ChangeKind
 from tests.attack.anonymity.changed_tables import KNOWN, OF_NUMBERS, OF_WORDS, ChangedTable, draw_changed_table
-from tests.attack.anonymity.test_strongest_links import find_naive_risks
+from tests.attack.anonymity.test_strongest_links import covers, find_naive_risks
 
 HALVES = (("age", "job"), ("income", "town"))
 
@@ -76,6 +76,44 @@ def test_untouched_columns_alone_find_no_more_than_all() -> None:
         untouched = [name for name in KNOWN if table.kinds[name] is ChangeKind.KEPT]
         if untouched:
             assert count_hits(table, KNOWN) >= count_hits(table, untouched) - 1e-6, (seed, table.kinds)
+
+
+def find_covering(table: ChangedTable) -> Any:
+    """People × rows: which rows cover the person in every known column."""
+    fits = np.ones((len(table.people), len(table.release.data)), dtype=bool)
+    for name in KNOWN:
+        cells = table.release.data.frame[name].to_list()
+        fits &= np.array([[covers(cell, value) for cell in cells] for value in table.people.frame[name].to_list()])
+    return fits
+
+
+def test_who_reads_the_rows_that_cover_learns_no_more() -> None:
+    """Homogeneity, background knowledge, similarity, composition: never below what covering rows give away."""
+    groups = {"nose": ("flu", "cold"), "toe": ("gout",)}
+    for seed in range(8):
+        table = draw_changed_table(seed, 20)
+        secrets = table.people.frame["disease"].to_numpy()
+        meanings = np.where(secrets == "gout", "toe", "nose")
+        fits = find_covering(table)
+        told = sum(set(secrets[rows]) == {own} for rows, own in zip(fits, secrets, strict=True))
+        alike = sum(set(meanings[rows]) == {own} for rows, own in zip(fits, meanings, strict=True))
+        again = draw_changed_table(seed, 20)
+        attacks: list[tuple[sf.attack.Attack, int]] = [
+            (sf.attack.Homogeneity(), told),
+            (sf.attack.BackgroundKnowledge(excluded=0), told),
+            (sf.attack.Similarity(column="disease", groups=groups), alike),
+            (sf.attack.Composition().against(again.release), told),
+        ]
+        for attack, naive in attacks:
+            assert attack.run(table.release, table.people).successes >= naive, (seed, attack, table.kinds)
+
+
+def test_a_missing_cell_that_may_match_does_not_hide_an_equal_row() -> None:
+    roles = {"q": "quasi_identifying", "s": "sensitive"}
+    table = sf.Table.of({"q": ["a", "b", None], "s": ["x", "y", "z"]}, roles, missing="matches_any")
+    release = sf.Release(table, None, (), {})
+    assert sf.attack.Linking().run(release, table).successes == 3
+    assert sf.attack.Homogeneity().run(release, table).successes == 3
 
 
 def test_inference_is_no_weaker_than_the_nearest_row_or_the_commonest_secret() -> None:

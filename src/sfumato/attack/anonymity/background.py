@@ -56,7 +56,9 @@ class BackgroundKnowledge(Attack):
         names = choose_sensitive_columns(published, self.column)
         report_progress("background knowledge")
         people = trace_people(release, truth)
-        links, look_up = choose_candidates(release, people)
+        links, look_up = choose_candidates(
+            release, people, count=lambda links: self._right(links, published, people, names)
+        )
         sets = CandidateSets.of(links)
         hit, pinned, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
         for name in names:

@@ -6,7 +6,7 @@ As arrays over distinct sets of rows, so that a million people are looked up in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -54,11 +54,17 @@ def look_up_candidates(published: Table, people: Table) -> Links:
     return linked(published, people, _require_known_columns(published))
 
 
-def choose_candidates(release: Release, people: Table, names: Sequence[str] | None = None) -> ChosenLinks:
+def choose_candidates(
+    release: Release,
+    people: Table,
+    names: Sequence[str] | None = None,
+    count: Callable[[Links], float] = Links.count_expected_hits,
+) -> ChosenLinks:
     """The rows that cover each person; those of the strongest way of linking if the release states that cells changed.
 
     What all rows that fit have in common is certain only if none of those that cover the person is left out. A missing
-    cell that matches anything is no reason to doubt an equal row, so there the strongest way is taken, too.
+    cell that matches anything is no reason to doubt an equal row, so there the strongest way is taken, too: the one by
+    which an attack counts most successes.
     """
     known = _require_known_columns(release.data) if names is None else tuple(names)
     covering = next(try_ways(release, people, known))
@@ -66,7 +72,7 @@ def choose_candidates(release: Release, people: Table, names: Sequence[str] | No
     blank = release.data.missing is Missing.MATCHES_ANY and _has_missing(release.data, known)
     if not blank and (not is_stated or bool((covering.links.counts > 0).all())):
         return covering
-    return choose_links(release, people, known)
+    return choose_links(release, people, known, count)
 
 
 def _has_missing(published: Table, names: Sequence[str]) -> bool:

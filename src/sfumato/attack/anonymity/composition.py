@@ -75,7 +75,9 @@ class Composition(Attack):
         other = self._explain_other_release(truth)
         names = self._columns(published, other)
         people = trace_people(release, truth)
-        links, look_up = choose_candidates(release, people)
+        links, look_up = choose_candidates(
+            release, people, count=lambda links: _count_disclosed_people(links, published, other, people, names)
+        )
         comparisons = _compare_releases(links, published, other, people, names)
         exposed, before = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         blind = np.zeros(len(people), dtype=np.bool_)

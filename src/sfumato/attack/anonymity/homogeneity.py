@@ -58,7 +58,9 @@ class Homogeneity(Attack):
         names = choose_sensitive_columns(published, self.column)
         report_progress("homogeneity")
         people = trace_people(release, truth)
-        links, look_up = choose_candidates(release, people)
+        links, look_up = choose_candidates(
+            release, people, count=lambda links: self._count_learnt(links, published, people, names)
+        )
         sets = CandidateSets.of(links)
         hit, blind, agree = np.zeros(len(people), bool), np.zeros(len(people), bool), np.zeros(len(sets.sizes), bool)
         for name in names:

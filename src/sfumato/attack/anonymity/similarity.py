@@ -81,7 +81,9 @@ class Similarity(Attack):
         published: Table = release.data
         report_progress("similarity")
         people = trace_people(release, truth)
-        links, look_up = choose_candidates(release, people)
+        links, look_up = choose_candidates(
+            release, people, count=lambda links: self._count_disclosed_meanings(links, published, people)
+        )
         view = self._make_view(links, published, people)
         alike = view.sets.spread_to_people(view.alike)
         return Outcome(

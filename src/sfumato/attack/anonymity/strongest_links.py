@@ -45,15 +45,17 @@ class ChosenLinks(NamedTuple):
     look_up: LookUp
 
 
-def choose_links(release: Release, people: Table, names: Sequence[str]) -> ChosenLinks:
-    """Look up the people behind the published rows, in the rows' order, in the way that finds most of them."""
+def choose_links(
+    release: Release, people: Table, names: Sequence[str], count: Callable[[Links], float] = Links.count_expected_hits
+) -> ChosenLinks:
+    """Look up the people behind the published rows, in the rows' order, in the way that counts most successes."""
     ways = try_ways(release, people, names)
     best = next(ways)
-    most = best.links.count_expected_hits()
+    most = count(best.links)
     for way in ways:
-        hits = way.links.count_expected_hits()
-        if hits > most * (1 + 1e-9):
-            best, most = way, hits
+        successes = count(way.links)
+        if successes > most * (1 + 1e-9):
+            best, most = way, successes
     return best
 
 
@@ -93,7 +95,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
         yield weigh(columns.price_certain(release))
     if columns.loose:
         yield weigh(columns.price_all(release))
-    drawn = _list_columns_of(release, names, ChangeKind.DRAWN)
+    drawn = _list_columns_of(release, columns.loose, ChangeKind.DRAWN)
     if drawn and len(drawn) < len(names):  # drawn values are nobody's
         yield weigh({name: price for name, price in columns.price_all(release).items() if name not in drawn})
     if columns.loose or not laws:

@@ -24,6 +24,7 @@ from sfumato.attack.anonymity.candidates import (
     choose_sensitive_columns,
     trace_people,
 )
+from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
@@ -79,8 +80,13 @@ class SwapLinkage(Attack):
         names = self._columns(release)
         report_progress("linkage of swapped records")
         people = trace_people(release, truth)
-        links, look_up = choose_candidates(release, people, self._known(published, names))
-        sets, believed = CandidateSets.of(links), replace(published, frame=self.estimate(release))
+        believed = replace(published, frame=self.estimate(release))
+
+        def count_learnt(links: Links) -> float:
+            return float(self._learnt(CandidateSets.of(links), believed, people, names).hit.sum())
+
+        links, look_up = choose_candidates(release, people, self._known(published, names), count_learnt)
+        sets = CandidateSets.of(links)
         hit, blind, alone = self._learnt(sets, believed, people, names)
         if self.knows == "method" and (read := self._learnt(sets, published, people, names)).hit.sum() > hit.sum():
             believed, hit = published, read.hit
