@@ -136,7 +136,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         shut = list_refusals(record["gate"])
         verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
         record["verdict"] = verdict.as_json()
-        refusals = (*shut, *verdict.objections)
+        refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
         run_account = replace(
             gather_account(policy, original, release, published, record, clock.seconds), differences=differences
         )
