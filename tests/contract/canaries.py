@@ -167,6 +167,7 @@ def write_policy(folder: Path, method: Any, data: Any, form: str | None) -> Path
             for role in Role
             if role in data.roles.values()
         }
+        described["accept"] = dict.fromkeys(data.frame.columns, "invented people")
         described["hierarchies"] = {}
         for name, hierarchy in data.hierarchies.items():
             lines = "\n".join(";".join(row) for row in hierarchy.rows)

@@ -115,7 +115,7 @@ def test_levels_are_told_only_where_there_are_levels(pages: dict[str, Pages]) ->
 @pytest.mark.parametrize("name", list(RUNS))
 def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> None:
     record, _, internal = pages[name]
-    words = loss_words.LOSS_OF.get(name, loss_words.DETAIL)
+    words = loss_words.find_loss_words(name)
     kept = wording.format_percent(max(0.0, 1 - record["losses"]["loss"]))
     assert f"{words.kept} {kept} {words.of}" in internal
     assert words.meaning.replace('"', "&#34;").replace("'", "&#39;") in internal

@@ -83,6 +83,10 @@ _ALLOWED: Mapping[ChangeKind, frozenset[str]] = {
     ChangeKind.GENERALIZED: _COARSER,
     ChangeKind.RANGES: _COARSER,
     ChangeKind.BLANKED: _BLANKED,
+    **dict.fromkeys(
+        (ChangeKind.ROUNDED, ChangeKind.CAPPED, ChangeKind.MEANS, ChangeKind.NOISE, ChangeKind.INTERVALS),
+        frozenset({"coarser", "other"}),
+    ),
 }
 """The differences that a statement allows; a statement not listed allows any."""
 

@@ -33,6 +33,8 @@ class Method(Description, ABC):
     """What an analyst loses by it; this determines which utility measures make sense."""
     section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
     """Its own section of the custodian's report, if any."""
+    loss_meaning: ClassVar[str] = ""
+    """What `loss` is a share of, as a sentence for the report."""
     truthful: ClassVar[bool] = True
     """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
 

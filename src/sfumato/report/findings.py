@@ -37,9 +37,9 @@ def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
 
 
 def name_loss_kind(body: Mapping[str, Any]) -> str:
-    """A key of `loss_words.LOSS_OF`, or the last method's name if all methods lose detail."""
+    """What `loss_words.find_loss_words` takes: the last method, or `several` if not all of them lose detail."""
     ways = ["discretize" if method.get("kind") == "discretize" else str(method["method"]) for method in body["methods"]]
-    mixed = len(set(ways)) > 1 and not loss_words.LOSS_OF.keys().isdisjoint(ways)
+    mixed = len(set(ways)) > 1 and not loss_words.DETAILED.issuperset(ways)
     return "several" if mixed else ways[-1] if ways else ""
 
 
@@ -56,11 +56,11 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
             continue  # no levels were chosen
         title, meaning = loss_words.LOSSES.get(name, (wording.space_name(name).capitalize(), ""))
         if name == "loss":
-            meaning = loss_words.LOSS_OF.get(by, loss_words.DETAIL).meaning
+            meaning = loss_words.find_loss_words(by).meaning
         if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
         # Where the loss is not detail, the "measured" one is detail, or repeats the method's own.
-        own = name == "loss" and by in loss_words.LOSS_OF and by != loss_words.REMEASURED
+        own = name == "loss" and by not in loss_words.DETAILED and by != loss_words.REMEASURED
         made.append(_describe_loss(name, title, meaning, value, None if own else utility.get(name)))
     return made + _list_learning_losses(utility)
 

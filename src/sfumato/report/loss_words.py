@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sfumato.lazy import find_kind
+
 LOSSES = {
     "loss": ("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
     "loss_geometric": ("Loss, geometric mean", "The same, averaged as in ARX, for comparison."),
@@ -209,6 +211,21 @@ LOSS_OF = {
     ),
 }
 """What is lost where it is not detail: by method, by the method's kind where that is more precise, or by several."""
+
+DETAILED = frozenset({"generalize", "k_optimize", "partition"})
+"""Methods whose loss is detail, which other code measures again on the written file."""
+
+
+def find_loss_words(kind: str) -> LossWords:
+    """What the loss of a method means; a method without words here says so itself (`Method.loss_meaning`)."""
+    if kind in LOSS_OF:
+        return LOSS_OF[kind]
+    if kind in DETAILED:
+        return DETAIL
+    method = find_kind("method", kind)
+    meaning = str(getattr(method, "loss_meaning", "")) or "The method's own measure: 0 % is nothing lost."
+    return LossWords(meaning, "kept", "by the method's own measure")
+
 
 REMEASURED = "suppress_entries"
 """The only method of `LOSS_OF` whose loss other code measures again on the written file."""

@@ -19,6 +19,8 @@ from sfumato.report.run_account import ReportSection, RunAccount
 PICTURED = 30
 """How many columns are drawn, and listed before the rest is folded."""
 _VALUES, _TOP = 24, 20
+STEPPED = ("loss", "non_uniform_entropy", "precision", "total_variation")
+"""Figures that leave in steps."""
 
 
 def render_page(account: RunAccount) -> str:
@@ -66,6 +68,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "removed": wording.list_names(body.get("removed_columns", ()), most=60),
         "attacks": findings.list_attacks(body),
         "losses": findings.list_losses(body),
+        "in_steps": any(name in body["utility"] for name in STEPPED) or "loss" in body["losses"],
         "distributions": _show_distributions(account),
         "gates": content.list_gates(body),
         "methods": content.list_parameters(body),

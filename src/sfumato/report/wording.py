@@ -63,7 +63,7 @@ PROPERTIES = {
     "people_at_extremes": "No extreme number belongs to a few people",
     "rare_words": "No rare word is published",
     "copied_uniques": "No unique person is copied",
-    "kept_cells_changed": "Only the synthetic columns were changed",
+    "kept_cells_changed": "Other columns are unchanged",
     "nearer_training": "Rows are not nearer to training people",
     "uniques_off_share": "As many records are swapped as promised",
     "groups_unbroken": "No group of records shares one value",

@@ -86,7 +86,7 @@ def _has_labels_only(column: pl.Series, original: Table, name: str) -> bool:
 def _measure_class_utility(published: Table, original: Table, release: Release, truthful: bool) -> dict[str, float]:
     """Class sizes and, where cells are labels of their originals, how much detail they keep."""
     stars = get_starred_rows(release)
-    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
     known = None if truthful else _list_comparable_columns(published, original, release)
     moved = measure.marginal_distance(original, published, columns=known)
     kept = {"loss": float(release.losses["loss"])}
@@ -100,7 +100,7 @@ def _measure_class_utility(published: Table, original: Table, release: Release, 
         **kept,
         "discernibility": measure.discernibility(published, stars),
         "average_class_size": measure.average_class_size(published, stars),
-        "c_avg": measure.c_avg(published, least, stars),
+        **({} if promised is None else {"c_avg": measure.c_avg(published, promised, stars)}),
         **({"total_variation": sum(moved.values()) / len(moved)} if moved else {}),
     }
 
