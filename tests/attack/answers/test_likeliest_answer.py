@@ -74,7 +74,7 @@ def test_another_column_helps_and_the_control_tells_how_much_is_no_breach() -> N
     assert alone.control is not None
     assert beside.control > alone.control + 400
     assert beside.control / 2000 == pytest.approx(0.85 * 0.98, abs=0.03)
-    assert beside.facts == {"column": "ill", "known": "place"}
+    assert beside.facts == {"column": "ill", "known": "place", "best_guess": "the likeliest"}
 
 
 def test_the_other_column_may_be_randomized_too() -> None:

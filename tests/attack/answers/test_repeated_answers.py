@@ -49,7 +49,7 @@ def test_releases_at_hand_tell_what_the_majority_tells() -> None:
     assert outcome.facts["answers"] == 5
     assert outcome.facts["copies"] == 0
     once = int((first.data.frame["yes"] == TABLE.frame["yes"]).sum())
-    assert RepeatedAnswers(prior="flat").run(first, TABLE).successes == once
+    assert RepeatedAnswers(prior="flat").run(first, TABLE).facts["once_right"] == once
 
 
 def test_a_prior_helps_and_never_hurts_much() -> None:
@@ -80,7 +80,7 @@ def test_memoized_answers_gain_nothing() -> None:
     first, *more = (method.protect(TABLE, key=key) for _ in range(4))
     attack = RepeatedAnswers(times=50).against(*more)
     outcome = attack.run(first, TABLE)
-    assert outcome.successes == outcome.facts["once_right"]
+    assert outcome.successes == max(outcome.facts["once_right"], outcome.baseline)
     assert (outcome.facts["answers"], outcome.facts["copies"]) == (1, 3)
     assert attack.estimate(first).equals(RepeatedAnswers().estimate(first))
 

@@ -26,7 +26,7 @@ def test_it_succeeds_on_the_original_and_fails_on_noise() -> None:
     assert outcome.risk == 1.0
     blind = attack.run(noise(data), data)
     assert blind.low <= blind.baseline / blind.attempts
-    assert blind.risk < 0.75
+    assert blind.successes == blind.baseline  # always no is right more often than what noise says
 
 
 def test_what_people_with_the_rest_buy_fills_most_unknowns() -> None:

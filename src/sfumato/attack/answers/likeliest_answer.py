@@ -35,10 +35,11 @@ class LikeliestAnswer(Attack):
     """An employer reads that somebody "said yes", knows that chance may have said so too, and infers the likely truth.
 
     The adversary knows which row is whose, how answers were randomized, and the shares of all answers, estimated from
-    the release itself. It guesses the category that is most likely given the published answer. With `known`, it uses
-    the shares among people with the same value in that column. The risk is the share of correct guesses. The baseline
-    guesses the most common category for everybody and reads no answer. The control is people who are not in the data;
-    for them only `known` helps. Evfimievski, Gehrke, Srikant 2003.
+    the release itself. It guesses the category that is most likely given the published answer; or believes the answer;
+    or guesses the most common category. With `known`, it also uses the shares among people with the same value in that
+    column. The risk is the share of correct guesses by the best of these. The baseline guesses the most common category
+    for everybody and reads no answer. The control is people who are not in the data; for them only `known` helps.
+    Evfimievski, Gehrke, Srikant 2003.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known")
@@ -59,16 +60,23 @@ class LikeliestAnswer(Attack):
         name = choose_answer_column(release, self.column)
         people = trace_people(release, truth)
         known = CategoryShares.of(release, name, self.known)
-        common = known.commonest
-        guessed = self.estimate(release)[name]
+        guesses = {
+            "the likeliest": self.estimate(release)[name],
+            "as published": get_published_frame(release)[name],
+            "the commonest": known.commonest,
+        }
+        if self.known is not None:
+            guesses["the likeliest of all"] = self.model_copy(update={"known": None}).estimate(release)[name]
+        right = {way: count_true_guesses(guess, people, name) for way, guess in guesses.items()}
         return Outcome(
             attempts=len(people),
-            successes=count_true_guesses(guessed, people, name),
-            baseline=count_true_guesses(common, people, name),
+            successes=max(right.values()),
+            baseline=right["the commonest"],
             control=None
             if control is None
             else count_true_guesses(self._guess_without_answer(known, control), control, name),
-            facts={"column": name} | ({} if self.known is None else {"known": self.known}),
+            facts={"column": name, "best_guess": max(right, key=right.__getitem__)}
+            | ({} if self.known is None else {"known": self.known}),
         )
 
     def estimate(self, release: Release) -> pl.DataFrame:

@@ -44,10 +44,11 @@ class RepeatedAnswers(Attack):
 
     The adversary has this release and others about the same people (`other`, or `against`), whose rows come in the same
     order or are matched by the columns `by`. It adds up the log-likelihoods of all answers and guesses the most likely
-    category. Copies of earlier answers, such as memoized ones, count once. `times` asks what further releases would
-    reveal: answers are drawn again from the truth, as the method would, unless the release states that they are
-    memoized. The baseline guesses the most common category for everybody. Warner 1965; Erlingsson, Pihur, Korolova
-    2014.
+    category, with the shares of categories or without them, or believes one answer, or guesses the most common
+    category; the best of these counts. Copies of earlier answers, such as memoized ones, count once. `times` asks what
+    further releases would reveal: answers are drawn again from the truth, as the method would, unless the release
+    states that they are memoized. The baseline guesses the most common category for everybody. Warner 1965; Erlingsson,
+    Pihur, Korolova 2014.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
@@ -81,27 +82,33 @@ class RepeatedAnswers(Attack):
         people = trace_people(release, truth)
         shares = CategoryShares.of(release, name)
         votes, copies = self._collect_votes(release, name, truth)
-        frame = get_published_frame(release)
-        once = guessed = frame[name]
+        once = get_published_frame(release)[name]
+        guesses = {"as published": once, "the commonest": shares.commonest}
         asked = len(votes)
         if votes:
             chance = (randomness or Randomness.seeded(0)).generator()
             further = _simulate_answers(people.frame[name], votes[0].channel, self.times - asked - copies, chance)
-            once = build_believed_frame(release, name, self._choose_believed(votes[:1], shares), votes[0])[name]
-            guessed = build_believed_frame(release, name, self._choose_believed([*votes, *further], shares), votes[0])[
-                name
-            ]
+            once = self._guess(release, name, votes[:1], shares)
+            guesses |= {
+                way: attack._guess(release, name, [*votes, *further], shares)
+                for way, attack in (("all answers", self), ("all answers, no shares", self._copy_without_shares()))
+            }
+            if len(votes) + copies > 1:  # few people may agree by chance as if answers had been copied
+                every, _ = self._collect_votes(release, name, truth, keep_copies=True)
+                guesses["copies too"] = self._copy_without_shares()._guess(release, name, every, shares)
             asked += len(further)
+        right = {way: count_true_guesses(guess, people, name) for way, guess in {**guesses, "once": once}.items()}
         return Outcome(
             attempts=len(people),
-            successes=count_true_guesses(guessed, people, name),
-            baseline=count_true_guesses(shares.commonest, people, name),
+            successes=max(right.values()),
+            baseline=right["the commonest"],
             control=None if control is None else count_true_guesses(shares.commonest, control, name),
             facts={
                 "column": name,
                 "answers": max(asked, 1),
                 "copies": copies,
-                "once_right": count_true_guesses(once, people, name),
+                "once_right": right["once"],
+                "best_guess": max(right, key=right.__getitem__),
             },
         )
 
@@ -115,6 +122,12 @@ class RepeatedAnswers(Attack):
             release, name, self._choose_believed(votes, CategoryShares.of(release, name)), votes[0]
         )
 
+    def _guess(self, release: Release, name: str, votes: Sequence[AnswerVotes], shares: CategoryShares) -> pl.Series:
+        return build_believed_frame(release, name, self._choose_believed(votes, shares), votes[0])[name]
+
+    def _copy_without_shares(self) -> RepeatedAnswers:
+        return self.model_copy(update={"prior": "flat"})
+
     def _choose_believed(self, votes: Sequence[AnswerVotes], shares: CategoryShares) -> Ints:
         if self.prior == "estimated":
             return choose_likeliest_categories(votes, shares.prior)
@@ -122,7 +135,9 @@ class RepeatedAnswers(Attack):
         rank = np.argsort(np.argsort(shares.overall, kind="stable"), kind="stable")
         return choose_likeliest_categories(votes, np.exp(1e-6 * rank / max(len(rank), 1))[None, :])
 
-    def _collect_votes(self, release: Release, name: str, truth: Table) -> tuple[list[AnswerVotes], int]:
+    def _collect_votes(
+        self, release: Release, name: str, truth: Table, keep_copies: bool = False
+    ) -> tuple[list[AnswerVotes], int]:
         """The distinct answers of this release and others, and how many are copies. Empty without a channel."""
         if name not in list_answered_columns(release):
             return [], 0
@@ -140,7 +155,8 @@ class RepeatedAnswers(Attack):
                 get_channel(other_release, name) if known and isinstance(other_release, Release) else channel,
                 name,
             )
-            fresh = _drop_copied_votes(votes, _renumber_votes(new_votes, channel))
+            renumbered = _renumber_votes(new_votes, channel)
+            fresh = renumbered if keep_copies else _drop_copied_votes(votes, renumbered)
             votes += [] if fresh is None else [fresh]
             copies += fresh is None
         return votes, copies

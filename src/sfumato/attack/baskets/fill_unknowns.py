@@ -29,10 +29,10 @@ class FillUnknowns(Attack):
 
     The adversary sees the published baskets and guesses for every unknown item whether it is present. It either
     predicts from the rest of the basket (naive Bayes, trained on the baskets where the item is certain), or always
-    answers yes, which is right wherever only present items were blocked. The targets are all unknowns. If the release
-    has none, the attack asks about every basket and every secret item, and reads the answer directly. The risk is the
-    share of correct answers: compare it with the baseline, the better of always yes and always no. Saygin, Verykios,
-    Clifton 2001.
+    answers yes, which is right wherever only present items were blocked, or always no; item by item, the best of the
+    three counts. The targets are all unknowns. If the release has none, the attack asks about every basket and every
+    secret item, and reads the answer directly. The risk is the share of correct answers: compare it with the baseline,
+    the better of always yes and always no, again of each item. Saygin, Verykios, Clifton 2001.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -41,7 +41,8 @@ class FillUnknowns(Attack):
 
     attack: Literal["fill_unknowns"] = "fill_unknowns"
     guess: Literal["learned", "present"] = "learned"
-    """`learned` predicts from the certain baskets; `present` assumes that every unknown item is present."""
+    """`learned` predicts from the certain baskets where that is best; `present` assumes that every unknown item is
+    present."""
     items: tuple[Item, ...] | None = None
     """The items to ask about if nothing is unknown; by default those of the secret rules, or else all."""
 
@@ -58,11 +59,12 @@ class FillUnknowns(Attack):
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
         yes = sum(int(flags.sum()) for flags in right)
         attempts = sum(len(cell.rows) for cell in cells)
+        answers = [self._choose_answer(*pair) for pair in zip(answers, right, strict=True)]
         hits = [answer == true for answer, true in zip(answers, right, strict=True)]
         return Outcome(
             attempts=attempts,
             successes=sum(int(flags.sum()) for flags in hits),
-            baseline=max(yes, attempts - yes),
+            baseline=sum(max(int(flags.sum()), int((~flags).sum())) for flags in right),
             control=None if control is None else _count_true_in_strangers(cells, answers, control),
             facts={
                 "unknowns": sum(len(cell.rows) for cell in cells if cell.unknown),
@@ -81,6 +83,12 @@ class FillUnknowns(Attack):
         asked = _list_secret_items(release.details.get("sensitive", ())) if self.items is None else list(self.items)
         every = np.arange(len(published))
         return [_UnknownCells(item, every, False) for item in asked or truth.items]
+
+    def _choose_answer(self, answer: Flags, true: Flags) -> Flags:
+        """The prediction, always yes or always no, whichever is right most often."""
+        constant = np.ones(len(answer), dtype=bool)
+        ways = (answer, constant, ~constant) if self.guess == "learned" else (answer,)
+        return max(ways, key=lambda way: int((way == true).sum()))
 
     def _answer(self, known: Baskets, cell: _UnknownCells) -> Flags:
         """For each basket asked about, whether it holds the item."""

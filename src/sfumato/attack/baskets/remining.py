@@ -8,7 +8,7 @@ Oliveira and Zaïane 2002; Verykios, Elmagarmid, Bertino, Saygin, Dasseni 2004.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -221,9 +221,9 @@ def _list_proper_parts(items: Names, longest: int) -> Iterable[Names]:
 
 def _list_nearest(
     unseen: Sequence[Rule], counts: Mapping[Rule, _RuleCounts], thresholds: _MiningThresholds, hidden: set[Rule]
-) -> tuple[list[Rule], list[Rule]]:
-    """As many rules as were hidden: those that lack the smallest share, and those that lack the fewest baskets. Ties go
-    to the more frequent, then to the shorter rule.
+) -> Iterator[list[Rule]]:
+    """As many rules as were hidden: those that lack the smallest share; those that lack the fewest baskets; those that
+    lack confidence alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule.
     """
 
     def rank(rule: Rule) -> tuple[Any, ...]:
@@ -231,8 +231,11 @@ def _list_nearest(
         return thresholds.measure_lack(counts[rule]), -counts[rule].whole, length, sorted(rule[0]), sorted(rule[1])
 
     by_share = sorted(unseen, key=rank)
-    by_baskets = sorted(by_share, key=lambda rule: thresholds.count_lacking(counts[rule]))
-    return by_share[: len(hidden)], by_baskets[: len(hidden)]
+    yield by_share[: len(hidden)]
+    yield sorted(by_share, key=lambda rule: thresholds.count_lacking(counts[rule]))[: len(hidden)]
+    frequent_first = sorted(by_share, key=lambda rule: counts[rule].whole < thresholds.least)
+    yield frequent_first[: len(hidden)]
+    yield sorted(frequent_first, key=lambda rule: len(rule[0] | rule[1]) > 2)[: len(hidden)]
 
 
 def _measure_threshold_distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:

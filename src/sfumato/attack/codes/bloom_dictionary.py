@@ -30,7 +30,8 @@ class BloomDictionary(Attack):
     With `knowledge="dictionary"` the adversary knows the item names, and the hash functions unless they are keyed. It
     computes the filter of each item and names the baskets whose filters contain it. With `knowledge="supports"` it
     knows how often each item is bought instead, and names the baskets that hold the bit with the nearest support, each
-    bit for one item only. A success is an item whose named baskets agree with the true ones to a certain share. The
+    bit for one item only; or it matches items and bits by the ranks of their supports. The best way counts. A
+    success is an item whose named baskets agree with the true ones to a certain share. The
     baseline always names all baskets.
     """
 
@@ -60,26 +61,27 @@ class BloomDictionary(Attack):
             )
         wanted = _list_commonest_items(truth, self.items)
         true = build_item_columns(truth, wanted)
-        named_columns = self._name_baskets(release, {item: true[item].bit_count() for item in wanted}, len(truth))
+        ways = self._name_baskets(release, {item: true[item].bit_count() for item in wanted}, len(truth))
+        blind = self._count_agreeing_items(true, dict.fromkeys(wanted, build_full_column(len(truth))))
         strangers = None
         if control is not None:
             others = {item: column.bit_count() for item, column in build_item_columns(control, wanted).items()}
             guesses = self._name_baskets(release, others, len(control))
-            strangers = self._count_agreeing_items(true, guesses)
-        whole = build_full_column(len(truth))
+            strangers = max(self._count_agreeing_items(true, guess) for guess in guesses)
         return Outcome(
             attempts=len(wanted),
-            successes=self._count_agreeing_items(true, named_columns),
-            baseline=self._count_agreeing_items(true, dict.fromkeys(wanted, whole)),
+            successes=max(blind, *(self._count_agreeing_items(true, guess) for guess in ways)),
+            baseline=blind,
             control=strangers,
             facts={"codes": len(release.data.items)},
         )
 
-    def _name_baskets(self, release: Release, supports: dict[Item, int], baskets: int) -> dict[Item, Column]:
-        """The named baskets of each item."""
+    def _name_baskets(self, release: Release, supports: dict[Item, int], baskets: int) -> list[dict[Item, Column]]:
+        """The named baskets of each item, in one or more ways."""
         columns = build_item_columns(release.data)
         if self.knowledge == "supports":
-            return _match_by_supports(columns, supports, len(release.data) / max(1, baskets))
+            nearest = _match_by_supports(columns, supports, len(release.data) / max(1, baskets))
+            return [nearest, _match_by_ranks(columns, supports)]
         whole = build_full_column(len(release.data))
         names = {str(item): item for item in release.data.items}
         bits, hashes = self._known(release)
@@ -92,7 +94,7 @@ class BloomDictionary(Attack):
                 guessed_columns[item] = columns[names[str(item)]] if str(item) in names else 0
             else:
                 guessed_columns[item] = _intersect_bit_columns(columns, hash_item(item, bits, hashes), whole)
-        return guessed_columns
+        return [guessed_columns]
 
     def _known(self, release: Release) -> tuple[int | None, int | None]:
         bits = self.bits or getattr(release.method, "bits", None)
@@ -115,6 +117,12 @@ def _intersect_bit_columns(columns: dict[Item, Column], bits: Iterable[int], who
 def _list_commonest_items(baskets: Baskets, most: int) -> list[Item]:
     columns = {item: column.bit_count() for item, column in build_item_columns(baskets).items()}
     return sorted(columns, key=lambda item: (-columns[item], str(item)))[:most]
+
+
+def _match_by_ranks(columns: dict[Item, Column], supports: dict[Item, int]) -> dict[Item, Column]:
+    """The most common item has the most common bit, and so on; bits with the same baskets count once."""
+    distinct = sorted(dict.fromkeys(columns.values()), key=int.bit_count, reverse=True)
+    return dict(zip(sorted(supports, key=lambda item: -supports[item]), distinct, strict=False))
 
 
 def _match_by_supports(columns: dict[Item, Column], supports: dict[Item, int], scale: float) -> dict[Item, Column]:

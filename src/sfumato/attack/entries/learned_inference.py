@@ -41,7 +41,8 @@ class LearnedInference(Attack):
     """A data scientist downloads the table, trains a model of each column, and lets it fill in the blank entries.
 
     The adversary has the release and nothing else. For each column it picks, from several learners, the one that
-    predicts most of the held-out visible entries; that an entry is blank is a feature like any other. A number is right
+    predicts most of the held-out visible entries, or guesses the most common value if that is right more often; that an
+    entry is blank is a feature like any other. A number is right
     if its interval is, any other value if it is the same; a visible entry is simply read. The risk is the share of
     private entries predicted correctly; the baseline guesses the most common value. The control is how well the same
     learners do on visible entries outside their training set, as many in each column; with a control table, on people
@@ -167,11 +168,12 @@ class _GuessingTask:
         ours = int(hidden.sum())
         true = guesses.classes.number(cells.truth)
         right = (guesses.guess[:ours] == true[hidden]) & (true[hidden] >= 0)
+        common = int(((true[hidden] == guesses.prior) & (true[hidden] >= 0)).sum())
         others, count = self._count_control_hits(cells.column, guesses, ours, chance)
         return _LearnedTally(
             cells.column,
             len(hidden),
-            read + int(right.sum()),
+            read + max(int(right.sum()), common),
             int(((true == guesses.prior) & (true >= 0)).sum()),
             others,
             count,

@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.noise.noisy_numbers import (
     ValueAttack,
     choose_noisy_columns,
     compute_noise_covariance,
     filter_noisy_columns,
     read_number_blocks,
+    read_number_matrix,
     replace_estimated_columns,
 )
 from sfumato.errors import DataError
@@ -64,6 +65,13 @@ class BayesEstimate(ValueAttack):
         belief = build_noise_belief(noisy_moments, compute_noise_covariance(release, names))
         rows = read_number_blocks(published.frame, everything, _STEP, published.source)
         return replace_estimated_columns(published.frame, names, belief.estimates(rows, len(names))), {}
+
+    def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
+        """The same estimate from the column alone: with few rows, covariances between columns are unreliable."""
+        if not filter_noisy_columns(release, (name,)):
+            return {}
+        alone = self.model_copy(update={"columns": (name,), "evidence": ()})
+        return {"from the column alone": read_number_matrix(alone.estimate(release)[rows], (name,))[:, 0]}
 
     def _choose_evidence_columns(self, release: Release, names: tuple[str, ...]) -> tuple[str, ...]:
         if not self.evidence:

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: MIT
+"""Every attack with a naive version of itself, written in a few plain lines, on a small random release.
+
+A naive attacker has the knowledge of the attack and tries the first thing that comes to mind. It counts only what it
+gets without luck: where several answers are equally good to it, it gets nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import sfumato as sf
+from sfumato.attack import Attack
+from sfumato.details import read_details
+from sfumato.mine.codes.bloom_filters import hash_item
+from sfumato.public.noise_law import Noise
+
+Chance = np.random.Generator
+Row = dict[str, Any]
+PEOPLE = 40
+KNOWN = ("age", "sex", "town")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An attack on a release, and how often a naive version of it is right."""
+
+    attack: Attack
+    release: sf.Release
+    truth: Any
+    naive: int
+
+
+def draw_people(chance: Chance, rows: int = PEOPLE) -> sf.Table:
+    """People of few ages and towns, so that some are alone and some are not."""
+    town = chance.choice(["A", "B", "C"], rows)
+    ill = np.where(
+        chance.random(rows) < 0.6, np.where(town == "A", "flu", "cold"), chance.choice(["flu", "gout"], rows)
+    )
+    frame = {"age": chance.integers(30, 38, rows), "sex": chance.choice(["f", "m"], rows), "town": town, "ill": ill}
+    frame["job"] = chance.choice([f"j{n}" for n in range(12)], rows)
+    roles = dict.fromkeys(KNOWN, "quasi_identifying") | {"ill": "sensitive", "job": "insensitive"}
+    return sf.Table.of(frame, roles)
+
+
+def shuffle(chance: Chance, truth: sf.Table) -> sf.Release:
+    """The people as they are, in another order."""
+    rows = chance.permutation(len(truth))
+    return sf.Release(truth.with_frame(truth.frame[rows]), None, (), {}, read_details({"rows": rows}))
+
+
+def list_rows(table: sf.Table) -> list[Row]:
+    return table.frame.to_dicts()
+
+
+def find_matches(row: Row, rows: Sequence[Row], names: Sequence[str] = KNOWN) -> list[int]:
+    return [index for index, other in enumerate(rows) if all(row[name] == other[name] for name in names)]
+
+
+def find_only_commonest(values: Sequence[Any]) -> Any:
+    """The commonest value; None if two are equally common."""
+    counts = Counter(values).most_common(2)
+    return None if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]) else counts[0][0]
+
+
+def list_trial(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list[Row]]:
+    truth = draw_people(chance)
+    release = shuffle(chance, truth)
+    return truth, release, list_rows(truth), list_rows(release.data)
+
+
+def try_linking(chance: Chance) -> Trial:
+    """The only row with the same cells, but for the column that was randomized."""
+    truth, known = draw_people(chance), ("sex", "town", "job")
+    answers = sf.RandomizeResponse(column="sex", p=float(chance.uniform(0.5, 0.9)), categories="from_data")
+    release = answers.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30))))
+    rows = list_rows(release.data)
+    naive = sum(find_matches(row, rows, known[1:]) == [at] for at, row in enumerate(list_rows(truth)))
+    return Trial(sf.attack.Linking(knowledge=known), release, truth, naive)
+
+
+def try_homogeneity(chance: Chance) -> Trial:
+    """All rows with the same cells have one illness."""
+    truth, release, people, rows = list_trial(chance)
+    naive = sum({rows[at]["ill"] for at in find_matches(row, rows)} == {row["ill"]} for row in people)
+    return Trial(sf.attack.Homogeneity(), release, truth, naive)
+
+
+def try_similarity(chance: Chance) -> Trial:
+    """All rows with the same cells have an illness of one kind."""
+    truth, release, people, rows = list_trial(chance)
+    kinds = {"flu": "airways", "cold": "airways", "gout": "joints"}
+    naive = sum({kinds[rows[at]["ill"]] for at in find_matches(row, rows)} == {kinds[row["ill"]]} for row in people)
+    groups = {"airways": ("flu", "cold"), "joints": ("gout",)}
+    return Trial(sf.attack.Similarity(column="ill", groups=groups), release, truth, naive)
+
+
+def try_background_knowledge(chance: Chance) -> Trial:
+    """Strikes out the commonest wrong illness of the rows with the same cells, and takes the commonest left."""
+    truth, release, people, rows = list_trial(chance)
+    naive = 0
+    for row in people:
+        seen = [rows[at]["ill"] for at in find_matches(row, rows)]
+        wrong = Counter(ill for ill in seen if ill != row["ill"]).most_common(1)
+        naive += find_only_commonest([ill for ill in seen if not wrong or ill != wrong[0][0]]) == row["ill"]
+    return Trial(sf.attack.BackgroundKnowledge(), release, truth, naive)
+
+
+def try_minimality(chance: Chance) -> Trial:
+    """All rows with the same cells have one illness: that is certain without asking why."""
+    trial = try_homogeneity(chance)
+    return Trial(sf.attack.Minimality(column="ill", l=2), trial.release, trial.truth, trial.naive)
+
+
+def try_composition(chance: Chance) -> Trial:
+    """One illness is in the matching rows of both releases; the other one holds strangers too."""
+    truth, release, people, rows = list_trial(chance)
+    other = truth.with_frame(pl.concat([truth.frame, draw_people(chance).frame]))
+    others = list_rows(other)
+    naive = 0
+    for row in people:
+        both = {rows[at]["ill"] for at in find_matches(row, rows)} & {
+            others[at]["ill"] for at in find_matches(row, others)
+        }
+        naive += both == {row["ill"]}
+    return Trial(sf.attack.Composition().against(other), release, truth, naive)
+
+
+def try_singling_out(chance: Chance) -> Trial:
+    """Three columns of random rows, kept if they fit one published row; as many as the attack makes."""
+    truth, release, people, rows = list_trial(chance)
+    attack = sf.attack.SinglingOut(columns_per_guess=3)
+    guesses = attack.run(release, truth).attempts
+    naive, tries = 0, 0
+    while tries < guesses:
+        names, row = chance.choice([*KNOWN, "ill"], 3, replace=False), rows[int(chance.integers(len(rows)))]
+        tries += 1
+        naive += len(find_matches(row, rows, names)) == 1 == len(find_matches(row, people, names))
+    return Trial(attack, release, truth, naive)
+
+
+def try_linkability(chance: Chance) -> Trial:
+    """The only row with the left cells is the only row with the right cells."""
+    truth, release, people, rows = list_trial(chance)
+    halves = (("age", "town"), ("sex", "job"))
+    naive = 0
+    for row in people:
+        left, right = (find_matches(row, rows, names) for names in halves)
+        naive += len(left) == 1 and left == right
+    return Trial(sf.attack.Linkability(known=halves), release, truth, naive)
+
+
+def try_inference(chance: Chance) -> Trial:
+    """The commonest illness for everybody."""
+    truth, release, people, _ = list_trial(chance)
+    naive = Counter(row["ill"] for row in people).most_common(1)[0][1]
+    return Trial(sf.attack.Inference(column="ill"), release, truth, naive)
+
+
+def try_swap_linkage(chance: Chance) -> Trial:
+    """What most rows with the same cells say, after a third of the illnesses changed places."""
+    truth, _, people, _ = list_trial(chance)
+    moved = np.arange(PEOPLE)
+    some = chance.permutation(PEOPLE)[: PEOPLE // 3]
+    moved[some] = np.roll(some, 1)
+    release = sf.Release(truth.with_frame(truth.frame.with_columns(truth.frame["ill"].gather(moved))), None, (), {})
+    rows = list_rows(release.data)
+    naive = sum(
+        find_only_commonest([rows[at]["ill"] for at in find_matches(row, rows)]) == row["ill"] for row in people
+    )
+    return Trial(sf.attack.SwapLinkage(column="ill"), release, truth, naive)
+
+
+def try_copied_records(chance: Chance) -> Trial:
+    """The only row with the same cells, read as a copy; its illness is what counts."""
+    truth, release, people, rows = list_trial(chance)
+    naive = 0
+    for row in people:
+        found = find_matches(row, rows)
+        naive += len(found) == 1 and rows[found[0]]["ill"] == row["ill"]
+    return Trial(sf.attack.CopiedRecords(columns="ill"), release, truth, naive)
+
+
+def blank_entries(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list[int]]:
+    """A third of the illnesses is blank."""
+    truth = draw_people(chance, 60)
+    gone = np.sort(chance.permutation(60)[:20])
+    ill = truth.frame["ill"].scatter(gone.tolist(), None)
+    release = sf.Release(truth.with_frame(truth.frame.with_columns(ill)), None, (), {})
+    return truth, release, list_rows(release.data), gone.tolist()
+
+
+def try_rule_inference(chance: Chance) -> Trial:
+    """The commonest illness of all."""
+    truth, release, rows, gone = blank_entries(chance)
+    people = list_rows(truth)
+    seen = [row["ill"] for row in rows if row["ill"] is not None]
+    everyday = find_only_commonest(seen)
+    return Trial(sf.attack.RuleInference(), release, truth, sum(people[at]["ill"] == everyday for at in gone))
+
+
+def try_learned_inference(chance: Chance) -> Trial:
+    """The commonest illness of all."""
+    trial = try_rule_inference(chance)
+    return Trial(sf.attack.LearnedInference(learners=("bayes",)), trial.release, trial.truth, trial.naive)
+
+
+def encode(chance: Chance) -> tuple[sf.Table, sf.Release, Any, Any]:
+    """Ages from 20 on without a gap as codes that rise or fall along a curve, beside a number with many codes."""
+    ages = np.concatenate([np.arange(20, 50), chance.integers(20, 50, 90)]).astype(np.float64)
+    codes = np.round((ages - 10) ** chance.uniform(0.5, 2) * float(chance.choice([-1.0, 1.0])), 6)
+    other = chance.permutation(len(ages)) * 1.5
+    truth = sf.Table.of({"age": ages, "other": chance.uniform(0, 1000, len(ages)).round(2)})
+    return truth, sf.Release(sf.Table.of({"age": codes, "other": other}), None, (), {}), ages, codes
+
+
+def count_near(guesses: Any, ages: Any, radius: float = 0.02) -> int:
+    return int((np.abs(guesses - ages) <= radius * np.ptp(ages) + 1e-9).sum())
+
+
+def try_sorting(chance: Chance) -> Trial:
+    """The first code is the smallest age, the next one the age after it; or the other way round."""
+    truth, release, ages, codes = encode(chance)
+    rank = np.unique(codes, return_inverse=True)[1]
+    naive = max(count_near(ages.min() + rank, ages), count_near(ages.max() - rank, ages))
+    return Trial(sf.attack.Sorting(), release, truth, naive)
+
+
+def try_quantile_matching(chance: Chance) -> Trial:
+    """Sorts codes and ages, and lays them side by side."""
+    truth, release, ages, codes = encode(chance)
+    order = np.argsort(codes, kind="stable")
+    rising, falling = np.empty_like(ages), np.empty_like(ages)
+    rising[order], falling[order] = np.sort(ages), np.sort(ages)[::-1]
+    naive = max(count_near(rising, ages), count_near(falling, ages))
+    return Trial(sf.attack.QuantileMatching(share=1.0), release, truth, naive)
+
+
+def try_frequency_matching(chance: Chance) -> Trial:
+    """The commonest code is the commonest age, if no two are equally common."""
+    ages = np.repeat(np.arange(12.0), chance.permutation(np.arange(1, 13)))
+    codes = chance.permutation(12)[ages.astype(np.int64)] * 2.0
+    order = [[value for value, _ in Counter(column.tolist()).most_common()] for column in (codes, ages)]
+    guess = dict(zip(*order, strict=True))
+    naive = count_near(np.array([guess[code] for code in codes.tolist()]), ages)
+    release = sf.Release(sf.Table.of({"age": codes}), None, (), {})
+    return Trial(sf.attack.FrequencyMatching(share=1.0), release, sf.Table.of({"age": ages}), naive)
+
+
+def try_curve_fitting(chance: Chance) -> Trial:
+    """A polyline through four codes whose ages it knows, in the median of many; far below it by chance is allowed."""
+    truth, release, ages, codes = encode(chance)
+    distinct, first = np.unique(codes, return_index=True)
+    counts = []
+    for _ in range(200):
+        known = np.sort(chance.choice(len(distinct), 4, replace=False))
+        values = ages[first[known]] + chance.uniform(-0.02, 0.02, 4) * np.ptp(ages)
+        counts.append(count_near(np.interp(codes, distinct[known], values), ages))
+    # The 60th of 200 is 5.7 deviations below the median.
+    return Trial(sf.attack.CurveFitting(trials=200), release, truth, sorted(counts)[60])
+
+
+def try_curve_combination(chance: Chance) -> Trial:
+    """The same polyline."""
+    trial = try_curve_fitting(chance)
+    return Trial(sf.attack.CurveCombination(trials=200), trial.release, trial.truth, trial.naive)
+
+
+def draw_baskets(chance: Chance, rows: int = 150, items: int = 8) -> sf.Baskets:
+    """Items of different frequency; each even one brings the next."""
+    held = chance.random((rows, items)) < np.linspace(0.5, 0.1, items) * chance.uniform(0.8, 1.2, items)
+    for even in range(0, items - 1, 2):
+        held[:, even + 1] |= held[:, even] & (chance.random(rows) < 0.6)
+    return sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+
+
+def try_item_frequency(chance: Chance) -> Trial:
+    """The commonest code is the commonest item, and so on."""
+    baskets = draw_baskets(chance)
+    names = dict(zip(baskets.items, chance.permutation(len(baskets.items)).tolist(), strict=True))
+    encoded = sf.Baskets.of([[names[item] for item in row] for row in baskets.to_lists()])
+    order = [Counter(item for row in one.to_lists() for item in row) for one in (baskets, encoded)]
+    distinct = len(set(order[0].values())) == len(order[0])
+    pairs = zip(*(sorted(counts, key=counts.__getitem__) for counts in order), strict=True)
+    naive = sum(names[item] == code for item, code in pairs) if distinct else 0
+    return Trial(sf.attack.ItemFrequency(knowledge="supports"), sf.Release(encoded, None, (), {}), baskets, naive)
+
+
+def try_bloom_dictionary(chance: Chance) -> Trial:
+    """Names the baskets whose filter holds all bits of an item."""
+    baskets = draw_baskets(chance, 60)
+    lists = baskets.to_lists()
+    filters = [sorted({bit for item in row for bit in hash_item(item, 64, 2)}) for row in lists]
+    naive = 0
+    for item in baskets.items:
+        named = {at for at, bits in enumerate(filters) if set(hash_item(item, 64, 2)) <= set(bits)}
+        true = {at for at, row in enumerate(lists) if item in row}
+        naive += len(named & true) >= 0.9 * len(named | true)
+    attack = sf.attack.BloomDictionary(bits=64, hashes=2)
+    return Trial(attack, sf.Release(sf.Baskets.of(filters), None, (), {}), baskets, naive)
+
+
+def try_fill_unknowns(chance: Chance) -> Trial:
+    """Every unknown item is there, or none is: whichever is right more often."""
+    baskets = draw_baskets(chance, 80)
+    lists, rows = baskets.to_lists(), np.sort(chance.permutation(80)[:30]).tolist()
+    unknown = [[item for item in row if item != "i1" or at not in rows] for at, row in enumerate(lists)]
+    marked = [[*row, "i1?"] if at in rows else row for at, row in enumerate(unknown)]
+    held = sum("i1" in lists[at] for at in rows)
+    release = sf.Release(sf.Baskets.of(marked), None, (), {})
+    return Trial(sf.attack.FillUnknowns(), release, baskets, max(held, 30 - held))
+
+
+def measure_rules(lists: Sequence[Any], items: Sequence[Any]) -> dict[tuple[Any, Any], float]:
+    """The confidence of every rule of two items that five baskets hold."""
+    sure = {}
+    for left, right in permutations(items, 2):
+        both = sum(left in row and right in row for row in lists)
+        if both >= 5:
+            sure[left, right] = both / sum(left in row for row in lists)
+    return sure
+
+
+def try_remining(chance: Chance) -> Trial:
+    """Of the frequent rules of two items below the threshold, the surest are named, as many as were hidden."""
+    baskets = draw_baskets(chance)
+    rules = (("i0", "i1"), ("i2", "i3"))
+    published = [set(row) for row in baskets.to_lists()]
+    for left, right in rules:
+        held = [row for row in published if {left, right} <= row]
+        for row in held[: max(0, len(held) - (sum(left in row for row in published) - 1) // 2)]:
+            row.discard(right)
+    before, now = (measure_rules(lists, baskets.items) for lists in (baskets.to_lists(), published))
+    targets = {rule for rule in rules if before.get(rule, 0) >= 0.5}
+    shown = {rule for rule in targets if now.get(rule, 0) >= 0.5}
+    below = sorted((sure for sure in now.values() if sure < 0.5), reverse=True)
+    many = len(targets - shown)
+    surest = {rule for rule, sure in now.items() if sure < 0.5 and (len(below) <= many or sure > below[many])}
+    attack = sf.attack.Remining(rules=tuple(((a,), (b,)) for a, b in rules), min_support=5, min_confidence=0.5)
+    release = sf.Release(sf.Baskets.of([sorted(row) for row in published]), None, (), {})
+    return Trial(attack, release, baskets, len(shown) + len(targets & surest))
+
+
+def try_support_inference(chance: Chance) -> Trial:
+    """Subtracts the support of a published pair from that of one of its items."""
+    baskets = draw_baskets(chance, 40, 4)
+    lists, k, least = baskets.to_lists(), 4, 4
+    naive = 0
+    for one, other in combinations(baskets.items, 2):
+        both = sum(one in row and other in row for row in lists)
+        for item in (one, other):
+            alone = sum(item in row for row in lists)
+            naive += both >= least and 0 < alone - both < k
+    patterns = sf.PublishPatterns(k=k, min_support=least, repair="none").protect(baskets)
+    return Trial(sf.attack.SupportInference(k=k, min_support=least), patterns, baskets, naive)
+
+
+def add_noise(chance: Chance, kind: str, rows: int = 120) -> tuple[sf.Table, sf.Release, Any, Any, float]:
+    """Numbers in crowds or spread, with noise of a published law."""
+    crowds = chance.choice(chance.uniform(0, 100, 4), rows) + chance.normal(0, 1, rows)
+    true = np.where(chance.random() < 0.5, crowds, chance.uniform(0, 100, rows))
+    scale = float(chance.uniform(3, 30))
+    seen = true + Noise(kind=kind, scale=scale).draw(chance, rows)  # type: ignore[arg-type]
+    law = {"kind": kind, "scale": scale, "step": 0, "range": [float(true.min()), float(true.max())]}
+    release = sf.Release(sf.Table.of({"x": seen}), None, (), {}, read_details({"public": {"x": law}}))
+    return sf.Table.of({"x": true}), release, true, seen, scale
+
+
+def count_close(guess: Any, true: Any) -> int:
+    return int((np.abs(guess - true) <= 0.2 * true.std()).sum())
+
+
+def try_spectral_filter(chance: Chance) -> Trial:
+    """Reads the release, or guesses the mean."""
+    truth, release, true, seen, _ = add_noise(chance, "gaussian")
+    return Trial(
+        sf.attack.SpectralFilter(), release, truth, max(count_close(seen, true), count_close(seen.mean(), true))
+    )
+
+
+def try_bayes_estimate(chance: Chance) -> Trial:
+    """Shrinks each number towards the mean by the share of noise in the variance."""
+    truth, release, true, seen, scale = add_noise(chance, "gaussian")
+    kept = max(0.0, 1 - scale**2 / seen.var())
+    naive = max(count_close(seen.mean() + kept * (seen - seen.mean()), true), count_close(seen, true))
+    # The last digits of a mean may decide about one person.
+    return Trial(sf.attack.BayesEstimate(), release, truth, naive - 1)
+
+
+def try_likeliest_value(chance: Chance) -> Trial:
+    """Plain EM on 60 bins, and for each number the bin with most probability nearby; or reads the release."""
+    truth, release, true, seen, scale = add_noise(chance, str(chance.choice(["gaussian", "uniform"])))
+    kind = release.public["x"]["kind"]
+    bins = np.linspace(true.min(), true.max(), 61)
+    bins = (bins[:-1] + bins[1:]) / 2
+    likely = Noise(kind=kind, scale=scale).density(seen[:, None] - bins) + 1e-300
+    shares = np.full(60, 1 / 60)
+    for _ in range(200):
+        shares = (likely * shares / (likely @ shares)[:, None]).mean(axis=0)
+    near = np.abs(bins[:, None] - bins) <= 0.2 * np.sqrt(shares @ (bins - shares @ bins) ** 2)
+    guess = bins[(likely * shares @ near).argmax(axis=1)]
+    # Two reconstructions of 120 numbers lay their bins elsewhere, and three people may fall on the other side.
+    naive = max(count_close(guess, true) - 3, count_close(seen, true), count_close(seen.mean(), true))
+    return Trial(sf.attack.LikeliestValue(), release, truth, naive)
+
+
+def try_range_reveal(chance: Chance) -> Trial:
+    """Cuts the noise's reach off at the ends of the public range."""
+    truth, release, true, seen, scale = add_noise(chance, "uniform")
+    left = np.minimum(seen + scale, true.max()) - np.maximum(seen - scale, true.min())
+    return Trial(sf.attack.RangeReveal(), release, truth, int((left <= 0.75 * 2 * scale).sum()))
+
+
+def randomize(chance: Chance) -> tuple[sf.Table, sf.Release, sf.RandomizeResponse]:
+    truth = draw_people(chance)
+    method = sf.RandomizeResponse(column="ill", p=float(chance.uniform(0.4, 0.9)), categories="from_data")
+    return truth, method.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30)))), method
+
+
+def try_likeliest_answer(chance: Chance) -> Trial:
+    """Believes the answer, or the commonest answer."""
+    truth, release, _ = randomize(chance)
+    true, said = truth.frame["ill"].to_list(), release.data.frame["ill"].to_list()
+    naive = sum(map(str.__eq__, true, said))
+    return Trial(sf.attack.LikeliestAnswer(), release, truth, naive)
+
+
+def try_repeated_answers(chance: Chance) -> Trial:
+    """Believes what most of three answers say."""
+    truth, release, method = randomize(chance)
+    others = [method.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30)))) for _ in range(2)]
+    answers = [one.data.frame["ill"].to_list() for one in (release, *others)]
+    true = truth.frame["ill"].to_list()
+    votes = [find_only_commonest(said) for said in zip(*answers, strict=True)]
+    naive = sum(vote == ill for vote, ill in zip(votes, true, strict=True))
+    return Trial(sf.attack.RepeatedAnswers().against(*others), release, truth, naive)
+
+
+NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {
+    sf.attack.BackgroundKnowledge: try_background_knowledge,
+    sf.attack.BayesEstimate: try_bayes_estimate,
+    sf.attack.BloomDictionary: try_bloom_dictionary,
+    sf.attack.Composition: try_composition,
+    sf.attack.CopiedRecords: try_copied_records,
+    sf.attack.CurveCombination: try_curve_combination,
+    sf.attack.CurveFitting: try_curve_fitting,
+    sf.attack.FillUnknowns: try_fill_unknowns,
+    sf.attack.FrequencyMatching: try_frequency_matching,
+    sf.attack.Homogeneity: try_homogeneity,
+    sf.attack.Inference: try_inference,
+    sf.attack.ItemFrequency: try_item_frequency,
+    sf.attack.LearnedInference: try_learned_inference,
+    sf.attack.LikeliestAnswer: try_likeliest_answer,
+    sf.attack.LikeliestValue: try_likeliest_value,
+    sf.attack.Linkability: try_linkability,
+    sf.attack.Linking: try_linking,
+    sf.attack.Minimality: try_minimality,
+    sf.attack.QuantileMatching: try_quantile_matching,
+    sf.attack.RangeReveal: try_range_reveal,
+    sf.attack.Remining: try_remining,
+    sf.attack.RepeatedAnswers: try_repeated_answers,
+    sf.attack.RuleInference: try_rule_inference,
+    sf.attack.Similarity: try_similarity,
+    sf.attack.SinglingOut: try_singling_out,
+    sf.attack.Sorting: try_sorting,
+    sf.attack.SpectralFilter: try_spectral_filter,
+    sf.attack.SupportInference: try_support_inference,
+    sf.attack.SwapLinkage: try_swap_linkage,
+}
+"""How a naive version of each attack is tried."""
