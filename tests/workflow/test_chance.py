@@ -198,7 +198,7 @@ path = "out"
     return folder / "out"
 
 
-GENERALIZE = 'method = "generalize"\nmodels = [{ model = "k_anonymity", k = 3 }]\nsuppression_limit = 0.1'
+GENERALIZE = 'method = "generalize"\nmodels = [{ model = "k_anonymity", k = 3 }]'
 NOISE = 'method = "add_noise"\ncolumns = ["{}"]\nprivacy = 0.5\nranges = "from_data"'
 ANSWERS = 'method = "randomize_response"\ncolumn = "{}"\nepsilon = 1.0\ncategories = "from_data"'
 DRAWN = 'method = "synthesize"\nkind = "partial"\ncolumns = ["{}"]'

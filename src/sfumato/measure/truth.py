@@ -10,6 +10,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError
+from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
@@ -17,15 +18,18 @@ from sfumato.table import Table
 def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
     """How many published cells are neither their original nor above it in the column's hierarchy.
 
-    `rows` maps each published row to its original row.
+    `rows` maps each published row to its original row. In a suppressed row, with `*` in every quasi-identifying column,
+    any other cell may be empty.
     """
     if len(rows) != len(published):
         raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
     generalized = set(original.quasi_identifying)
+    suppressed = flag_starred_rows(published.frame, published.quasi_identifying)
     wrong = 0
     for name in published.frame.columns:
         before, after = spell_cells(original.frame[name][rows]), spell_cells(published.frame[name])
-        changed = pl.DataFrame({"before": before, "after": after}).filter(~before.eq_missing(after))
+        blanked = suppressed & after.is_null() if name not in generalized else pl.repeat(False, len(after), eager=True)
+        changed = pl.DataFrame({"before": before, "after": after}).filter(~before.eq_missing(after) & ~blanked)
         if name in generalized and len(changed):
             domain = Domain.of(original.frame[name], original.hierarchies.get(name))
             distinct = changed.group_by("before", "after").len()

@@ -32,6 +32,7 @@ PROPERTIES = {
     "l_diversity": "Different sensitive values in every crowd (l-diversity)",
     "t_closeness": "Every crowd resembles the whole table (t-closeness)",
     "suppressed_share": "Few rows suppressed",
+    "shown_in_suppressed": "Suppressed rows show nothing sensitive",
     "identifying_columns": "No column that names a person",
     "untrue_cells": "No cell that is untrue",
     "adversarial_rules": "No rule predicts a private entry",

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The gate: the limits that the custodian set before the run. A limit that is exceeded stops the release."""
+"""The gate: the limits that the custodian set before the run.
+
+A limit that is exceeded, or that nothing can be compared with, stops the release.
+"""
 
 from __future__ import annotations
 
@@ -17,33 +20,43 @@ class Refusal:
 
     gate: str
     limit: float
-    found: float
+    found: float | None
+    """The measured value; None if this release has nothing to measure."""
 
     def __str__(self) -> str:
         """The reason as a sentence."""
-        return f"{self.gate} is {self.limit:g}, and the release has {self.found:.4f}"
+        found = "it could not be measured" if self.found is None else f"the release has {self.found:.4f}"
+        return f"{self.gate} is {self.limit:g}, and {found}"
 
 
 def compare_limits(
     policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]
 ) -> list[dict[str, Any]]:
-    """Each limit of the gate with the measured value; for a risk, the upper end of its interval."""
-    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
+    """Each limit of the gate with the measured value; for a risk, the upper end of its interval.
+
+    What could not be measured has no value, and the gate stays shut.
+    """
+    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking) and outcome.attempts]
+    loss = body["utility"].get("loss")
     found = {
-        "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
-        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=0.0),
-        "max_loss": float(body["utility"].get("loss", 0.0)),
+        "max_linking_risk": max((outcome.high for outcome in linking), default=None),
+        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=None),
+        "max_loss": None if loss is None else float(loss),
     }
     limits = policy.gate.model_dump(exclude_none=True)
     for name, limit in limits.pop("max_risk").items():
+        outcomes = [outcome for attack, outcome in attacks if attack.model_dump()["attack"] == name]
         limits[f"max_risk.{name}"] = limit
-        found[f"max_risk.{name}"] = max(o.high for attack, o in attacks if attack.model_dump()["attack"] == name)
-    return [
-        {"gate": name, "limit": limit, "found": found[name], "open": found[name] <= limit}
-        for name, limit in limits.items()
-    ]
+        found[f"max_risk.{name}"] = max((outcome.high for outcome in outcomes if outcome.attempts), default=None)
+    return [_compare_limit(name, limit, found[name]) for name, limit in limits.items()]
+
+
+def _compare_limit(name: str, limit: float, found: float | None) -> dict[str, Any]:
+    if found is None:
+        return {"gate": name, "limit": limit, "open": False}
+    return {"gate": name, "limit": limit, "found": found, "open": found <= limit}
 
 
 def list_refusals(limits: list[dict[str, Any]]) -> tuple[Refusal, ...]:
-    """Every limit that was exceeded."""
-    return tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in limits if not g["open"])
+    """Every limit that was exceeded, or that nothing could be compared with."""
+    return tuple(Refusal(g["gate"], g["limit"], g.get("found")) for g in limits if not g["open"])

@@ -29,6 +29,7 @@ from sfumato.data.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError, quote_names
 from sfumato.protect import METHODS, Method
+from sfumato.protect.method import KeyedMethod
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.policy_errors import explain_validation_error
@@ -237,6 +238,26 @@ class Policy(Description):
                 get_shape(self.gives).file(self.output.format)
             except PolicyError as error:
                 raise ValueError(str(error)) from None
+        return self
+
+    @model_validator(mode="after")
+    def _check_gate_can_open(self) -> Policy:
+        """A limit on linking needs people who can be linked."""
+        asked = [name for name in ("max_linking_risk", "max_record_risk") if getattr(self.gate, name) is not None]
+        if not asked:
+            return self
+        why = ""
+        if self.gives != "table":
+            why = f"{self.gives} have no quasi-identifying columns"
+        elif any(isinstance(method, KeyedMethod) for method in self.protect):
+            why = "codes cannot be linked to values"
+        elif self.roles.by_column() and not self.roles.quasi_identifying:
+            why = "no column is quasi_identifying"
+        if why:
+            raise ValueError(
+                f"{' and '.join(asked)} cannot be measured, because {why}, and the gate would stay shut; list an "
+                "attack that fits, and limit its risk under max_risk"
+            )
         return self
 
     @property

@@ -21,7 +21,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import MARK
-from sfumato.release import Release
+from sfumato.release import Claim, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections, make_sections
 from sfumato.table import Table
@@ -29,9 +29,9 @@ from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
 
 
-def get_starred_rows(release: Release) -> Any:
-    """Whether rows of stars count as suppressed rows or as a class, according to the claims."""
-    return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
+def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
+    """Whether rows of stars are suppressed rows or an ordinary class, as the methods state."""
+    return "suppressed" if any(change.starred for change in release.changes) else "class"
 
 
 def measure_utility(policy: Policy, published: Any, original: Any, release: Release) -> dict[str, float]:
@@ -137,25 +137,30 @@ def _measure_basket_utility(published: Any, original: Any, release: Release) -> 
 
 
 def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
-    """How many rows were suppressed, whether they are visible, and whether they hide one another."""
+    """How many rows were suppressed, whether they are visible, and why that discloses nothing."""
     suppressed = int(release.losses.get("suppressed_rows", 0))
-    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
     if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
         return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
     if get_starred_rows(release) != "suppressed":
         return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
-    if suppressed >= least:
+    rows = "1 suppressed row shows" if suppressed == 1 else f"{suppressed} suppressed rows show"
+    hidden = any(claim.property == "shown_in_suppressed" for claim in release.claims)
+    apart = any(_counts_apart(claim) for claim in release.claims)
+    if hidden:
+        why = f"The {rows} neither quasi-identifying nor sensitive values."
+    elif apart:
+        why = f"The {rows} no quasi-identifying value, and no column is sensitive."
+    else:
         why = (
-            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: a person who fits no "
-            f"published class is one of {suppressed}."
+            f"The {suppressed} suppressed rows look alike in every quasi-identifying column and satisfy every model "
+            f"together: a person who fits no other class is one of {suppressed}."
         )
-        return {"rows": suppressed, "seen": True, "safe": True, "why": why}
-    rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
-    why = (
-        f"Only {rows} suppressed, fewer than k = {least}: a person who fits no published class must be "
-        'among them. To leave them out, set suppressed_rows = "drop".'
-    )
-    return {"rows": suppressed, "seen": True, "safe": False, "why": why}
+    return {"rows": suppressed, "seen": True, "safe": True, "why": why}
+
+
+def _counts_apart(claim: Claim) -> bool:
+    """Whether a claim about classes leaves suppressed rows out."""
+    return claim.property != "suppressed_share" and claim.arguments.get("starred_rows") == "suppressed"
 
 
 def gather_account(
@@ -300,8 +305,6 @@ def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
 
 def _advise_on_rows(body: Mapping[str, Any], release: Release) -> list[str]:
     sentences = []
-    if not body["suppression"]["safe"]:
-        sentences.append(body["suppression"]["why"])
     if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
         sentences.append("A small suppression limit (0.01 to 0.05) often keeps the other rows much more precise.")
     if any(claim.property == "k_anonymity" for claim in release.claims):

@@ -23,7 +23,7 @@ from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
-from sfumato.measure.checks import Evidence, Measure, checks_claim
+from sfumato.measure.checks import CHECKS, Evidence, Measure, checks_claim
 from sfumato.table import Table
 
 LEVEL_MARK = "\x1f"
@@ -163,6 +163,31 @@ checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), argum
     _make_column_check(entropy_l)
 )
 checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_TOLD)(_make_column_check(t_equal))
+
+
+def _make_whole_column_check(measure: str) -> Measure:
+    """The same measure where suppressed rows show nothing: their values count in the whole table, as they were."""
+    return lambda evidence, arguments: CHECKS[measure](evidence.without((arguments["column"],)), arguments)
+
+
+checks_claim("beta_with_originals", "at_most", properties=("beta_likeness",), needs_original=True)(
+    _make_whole_column_check("beta")
+)
+checks_claim("delta_disclosure_with_originals", "below", properties=("delta_disclosure",), needs_original=True)(
+    _make_whole_column_check("delta_disclosure")
+)
+checks_claim("enhanced_beta_with_originals", "at_most", properties=("enhanced_beta_likeness",), needs_original=True)(
+    _make_whole_column_check("enhanced_beta")
+)
+checks_claim("t_equal_with_originals", "at_most", properties=("t_closeness",), needs_original=True)(
+    _make_whole_column_check("t_equal")
+)
+checks_claim("t_ordered_with_originals", "at_most", properties=("t_closeness",), needs_original=True)(
+    _make_whole_column_check("t_ordered")
+)
+checks_claim("t_hierarchical_with_originals", "at_most", properties=("t_closeness",), needs_original=True)(
+    _make_whole_column_check("t_hierarchical")
+)
 
 
 @checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_TOLD, "l"))

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError
@@ -45,6 +46,13 @@ from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.node_classes import NodeVerdict
 from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.suppressed_rows import (
+    blank_rows,
+    claim_about_all_rows,
+    claim_nothing_shown,
+    list_hidden_columns,
+    state_blanked,
+)
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
@@ -60,8 +68,8 @@ class Generalize(Method):
     (unless the search is `heuristic` or the recoding is local). Against: an adversary who knows quasi-identifying
     values of anybody and links (prosecutor), and what the models add to that. Limits: sensitive values are published
     unchanged, so an adversary learns what all members of a class have in common; two releases of the same people can be
-    combined to break both; suppressed rows are hidden only among each other. Papers: Samarati 2001; Sweeney 2002;
-    LeFevre, DeWitt, Ramakrishnan 2005.
+    combined to break both; suppressed rows satisfy the models together, or show no sensitive cell. Papers: Samarati
+    2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
@@ -93,8 +101,9 @@ class Generalize(Method):
     weights: Mapping[str, float] = Field(default_factory=dict)
     """The weight of a column's loss, 1 by default, for the metric `loss`: give a large weight to a column that
     must stay precise."""
-    suppressed_rows: Literal["star", "drop"] = "star"
-    """`star` publishes a suppressed row with `*` in every quasi-identifying column, `drop` omits it."""
+    suppressed_rows: Literal["star", "blank", "drop"] = "star"
+    """`star` publishes a suppressed row with `*` in every quasi-identifying column, and its sensitive cells only if all
+    suppressed rows together satisfy every model; `blank` always empties those cells; `drop` omits the row."""
 
     @model_validator(mode="after")
     def _check_options(self) -> Generalize:
@@ -111,6 +120,7 @@ class Generalize(Method):
         return trace_classes(
             data,
             (name for model in self.models for name in model.columns()),
+            list_hidden_columns(data, self.models) if self.suppression_limit and self.suppressed_rows != "drop" else (),
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
         )
@@ -130,7 +140,8 @@ class Generalize(Method):
         suppressed = recoded.node_of_row < 0
         local = len(recoded.nodes) > 1
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
-        published = self._published(table, grouping, recoded)
+        hidden = self._choose_hidden_columns(table, judge, suppressed)
+        published = self._published(table, grouping, recoded, hidden)
         losses = (
             compute_local_losses(grouping, recoded) if local else _compute_generalization_losses(grouping, best.best)
         )
@@ -142,15 +153,23 @@ class Generalize(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(table, grouping, int(suppressed.sum())),
+            claims=self._claims(table, grouping, bool(suppressed.any()), hidden),
             losses=losses | {"dropped_rows": len(data) - len(table)},
             details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
-            changes=self._changes(table, grouping, recoded, published),
+            changes=state_blanked(self._changes(table, grouping, recoded, published), hidden or ()),
         )
+
+    def _choose_hidden_columns(self, table: Table, judge: ModelJudge, suppressed: Flags) -> tuple[str, ...] | None:
+        """The columns whose cells are empty in suppressed rows; None if those rows are a class like any other."""
+        if self.suppressed_rows == "drop" or not suppressed.any():
+            return None
+        if self.suppressed_rows == "star" and judge.accepts_together(table, suppressed):
+            return None
+        return list_hidden_columns(table, self.models)
 
     def _changes(self, table: Table, grouping: Grouping, recoded: RecodedRows, published: Table) -> tuple[Change, ...]:
         """One level per column, or, with local recoding, a note that levels differ."""
-        starred = self.suppressed_rows == "star" and bool((recoded.node_of_row < 0).any())
+        starred = self.suppressed_rows != "drop" and bool((recoded.node_of_row < 0).any())
         stated = {change.column: change for change in state_changes(self, table, published)}
         for number, name in enumerate(table.quasi_identifying):
             levels, height = np.unique(recoded.nodes[:, number]), grouping.shape[number] - 1
@@ -192,10 +211,12 @@ class Generalize(Method):
             walked = recode_suppressed_rows(grouping, judge, everybody)
         return min(walked, everybody, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
-    def _published(self, table: Table, grouping: Grouping, recoded: RecodedRows) -> Table:
+    def _published(
+        self, table: Table, grouping: Grouping, recoded: RecodedRows, hidden: tuple[str, ...] | None
+    ) -> Table:
         suppressed = recoded.node_of_row < 0
-        starred = suppressed if self.suppressed_rows == "star" and suppressed.any() else None
-        frame = table.frame.drop(table.identifying)
+        starred = suppressed if self.suppressed_rows != "drop" and suppressed.any() else None
+        frame = blank_rows(table.frame.drop(table.identifying), suppressed, hidden or ())
         columns = []
         for number, name in enumerate(table.quasi_identifying):
             everybody = int(recoded.nodes[0, number]) if len(recoded.nodes) == 1 else None
@@ -208,13 +229,21 @@ class Generalize(Method):
         left_out = self.suppressed_rows == "drop" and suppressed.any()
         return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
 
-    def _claims(self, table: Table, grouping: Grouping, suppressed: int) -> tuple[Claim, ...]:
+    def _claims(
+        self, table: Table, grouping: Grouping, suppressed: bool, hidden: tuple[str, ...] | None
+    ) -> tuple[Claim, ...]:
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level produced it.
-        arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
+        stars = "suppressed" if suppressed and not left_out else "class"
+        arguments = {"starred_rows": "class" if hidden is None else "suppressed"}
         return (
-            *(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive)),
-            claim_suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
+            *(
+                claim_about_all_rows(claim) if hidden is not None and model.compares else claim
+                for model in self.models
+                for claim in model.claims(arguments, grouping.sensitive)
+            ),
+            claim_suppression_within(self.suppression_limit, stars, left_out),
+            *claim_nothing_shown(hidden or ()),
             claim_nobody_named(table),
             claim_nothing_untrue(),
         )

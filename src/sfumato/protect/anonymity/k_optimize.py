@@ -27,6 +27,12 @@ from sfumato.progress import report_progress
 from sfumato.protect.anonymity.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.suppressed_rows import (
+    blank_rows,
+    claim_nothing_shown,
+    list_hidden_columns,
+    state_blanked,
+)
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
@@ -42,8 +48,8 @@ class KOptimize(Method):
     minimum over all sets of cut points, proven by search, or the best found within the time limit, with a bound
     (`details["proven"]`, `["bound"]`). Against: an adversary who knows quasi-identifying values of anybody and links
     (prosecutor). Limits: sensitive values are published unchanged, so an adversary learns what all members of a class
-    have in common; suppressed rows are hidden only among each other; the search may take very long for many values, and
-    its result under a time limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar 2002.
+    have in common; suppressed rows that are fewer than k show no sensitive cell; the search may take very long for many
+    values, and its result under a time limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar 2002.
     """
 
     iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"
@@ -70,8 +76,9 @@ class KOptimize(Method):
         return self
 
     def footprint(self, data: Table) -> Footprint:
-        """The quasi-identifying columns, and the target, by which cuts are chosen."""
-        return trace_classes(data, () if self.target is None else (self.target,), survives_blanks=True)
+        """The quasi-identifying columns, the target, by which cuts are chosen, and what suppressed rows do not show."""
+        judged = () if self.target is None else (self.target,)
+        return trace_classes(data, judged, list_hidden_columns(data, ()) if self.suppress else (), survives_blanks=True)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, and star the rows in small classes."""
@@ -87,14 +94,16 @@ class KOptimize(Method):
         pieces = [_ColumnPieces.of(column, cuts) for column, cuts in zip(columns, best.cuts, strict=True)]
         sizes = _count_rows_in_same_pieces(pieces)
         starred = sizes < self.k
+        hidden = list_hidden_columns(table, ()) if 0 < int(starred.sum()) < self.k else None
         published = _publish_pieces(table, pieces, starred)
+        published = published.with_frame(blank_rows(published.frame, starred, hidden or ()))
         return Release(
             data=published,
             method=self,
-            claims=self._claims(table, starred),
+            claims=self._claims(table, hidden),
             losses=_compute_cut_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
             details=_collect_cut_details(pieces, best, kept, starred),
-            changes=self._changes(table, published, pieces, bool(starred.any())),
+            changes=state_blanked(self._changes(table, published, pieces, bool(starred.any())), hidden or ()),
         )
 
     def _changes(
@@ -122,19 +131,11 @@ class KOptimize(Method):
         )
         return search.run()
 
-    def _claims(self, table: Table, starred: Flags) -> tuple[Claim, ...]:
-        # Without suppression a row of stars is an ordinary row.
-        arguments = {"starred_rows": "suppressed" if starred.any() else "class"}
+    def _claims(self, table: Table, hidden: tuple[str, ...] | None) -> tuple[Claim, ...]:
+        """How many rows are suppressed is a loss: the cheapest cuts decide it, so it cannot be promised."""
         return (
-            KAnonymity(k=self.k).claim(arguments),
-            Claim(
-                property="suppressed_share",
-                threshold=int(starred.sum()) / len(starred),
-                bound="at_most",
-                measure="suppressed_share",
-                arguments=arguments,
-                meaning="No more rows are suppressed than the cheapest cuts leave in small classes.",
-            ),
+            KAnonymity(k=self.k).claim({"starred_rows": "class" if hidden is None else "suppressed"}),
+            *claim_nothing_shown(hidden or ()),
             claim_nobody_named(table),
             claim_nothing_untrue(),
         )

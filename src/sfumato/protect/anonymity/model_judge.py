@@ -69,6 +69,15 @@ class ModelJudge:
             raise PolicyError("a population cannot be used if missing cells match anything")
         return Grouping.of(table, self.columns(), population)
 
+    def accepts_together(self, table: Table, rows: Flags) -> bool:
+        """Whether some rows, such as the suppressed ones, satisfy every model as one class that everybody fits."""
+        of_row = np.where(rows, 0, 1).astype(np.int32)
+        sizes = np.bincount(of_row).astype(np.int64)
+        population = self.find_population()
+        everybody = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
+        sensitive = {name: SensitiveColumn.of(table, name) for name in self.columns()}
+        return not self.refuses(NodeClasses(of_row, sizes, sizes, sensitive, population=everybody))[0]
+
     def find_population(self) -> Table | None:
         """The one population that models compare with; tables are the same if their cells are."""
         populations = [population for model in self.models for population in model.populations()]

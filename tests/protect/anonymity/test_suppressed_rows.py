@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Suppressed rows are a class that everybody can see: they satisfy every model, or tell nothing sensitive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.workflow.policy import DataSection
+from sfumato.workflow.run_summary import summarize_suppression
+from tests.contract.runs import GivenPolicy
+
+ROLES = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive", "pay": "sensitive"}
+
+
+def clinic(strangers: list[str]) -> sf.Table:
+    """Twenty people who hide one another, and some of other ages and towns, each unlike all others."""
+    frame = pl.DataFrame(
+        {
+            "age": [30] * 20 + [60 + at for at in range(len(strangers))],
+            "town": ["Aton"] * 20 + [f"T{at}" for at in range(len(strangers))],
+            "ill": ["flu", "cold"] * 10 + strangers,
+            "pay": list(range(20 + len(strangers))),
+        }
+    )
+    return sf.Table.of(frame, ROLES)
+
+
+def words(release: Any) -> str:
+    policy = GivenPolicy(data=DataSection(path="unread"), protect=(release.method,))
+    return str(summarize_suppression(policy, release)["why"])
+
+
+DIVERSE = sf.LDiversity(l=2, column="ill")
+
+
+def test_rows_of_stars_with_one_disease_do_not_tell_it() -> None:
+    """Five starred rows, all "hiv": under l = 2 each of five people was known to have it."""
+    table = clinic(["hiv"] * 5)
+    release = sf.Generalize(models=(DIVERSE,), suppression_limit=0.2).protect(table)
+    stars = release.data.frame.filter(pl.col("town") == "*")
+    assert len(stars) == release.losses["suppressed_rows"] == 5
+    assert stars["ill"].null_count() == stars["pay"].null_count() == 5
+    assert all(finding.holds for finding in sf.check(release, table))
+    assert words(release) == "The 5 suppressed rows show neither quasi-identifying nor sensitive values."
+    told = replace(release, data=release.data.with_frame(release.data.frame.with_columns(table.frame["ill"])))
+    broken = [finding.property for finding in sf.check(told, table) if not finding.holds]
+    assert broken == ["shown_in_suppressed"]
+
+
+def test_rows_of_stars_that_satisfy_the_models_are_a_class() -> None:
+    table = clinic(["hiv", "flu", "hiv", "cold", "flu"])
+    release = sf.Generalize(models=(DIVERSE, sf.KAnonymity(k=5)), suppression_limit=0.2).protect(table)
+    assert release.data.frame["ill"].equals(table.frame["ill"])
+    assert words(release).startswith("The 5 suppressed rows look alike")
+    assert all(finding.holds for finding in sf.check(release, table))
+    alike = replace(
+        release,
+        data=release.data.with_frame(table.frame.with_columns(release.data.frame["age", "town"], ill=pl.lit("flu"))),
+    )
+    assert {finding.property for finding in sf.check(alike) if finding.holds is False} == {"distinct_l_diversity"}
+
+
+def test_fewer_than_k_are_not_shown() -> None:
+    table = clinic(["hiv", "flu"])
+    for method in (
+        sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.2),
+        sf.KOptimize(k=3, seconds=5.0),
+    ):
+        release = method.protect(table)
+        assert release.losses["suppressed_rows"] == 2
+        assert release.data.frame["ill"].null_count() == 2
+        assert all(finding.holds for finding in sf.check(release, table))
+
+
+def test_how_many_rows_the_cheapest_cuts_suppress_is_no_promise() -> None:
+    release = sf.KOptimize(k=3, seconds=5.0).protect(clinic(["hiv"] * 2))
+    assert release.losses["suppressed_rows"] == 2
+    assert "suppressed_share" not in {claim.property for claim in release.claims}
+
+
+def test_the_custodian_may_always_blank_or_drop_them() -> None:
+    table = clinic(["hiv", "flu", "hiv", "cold", "flu"])
+    blank = sf.Generalize(models=(DIVERSE,), suppression_limit=0.2, suppressed_rows="blank").protect(table)
+    assert blank.data.frame["ill"].null_count() == 5
+    drop = sf.Generalize(models=(DIVERSE,), suppression_limit=0.2, suppressed_rows="drop").protect(table)
+    assert len(drop.data) == 20
+    for release in (blank, drop):
+        assert all(finding.holds for finding in sf.check(release, table))
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered"])
+def test_closeness_to_a_table_with_empty_cells_needs_the_originals(distance: Any) -> None:
+    table = clinic(["hiv"] * 5)
+    method = sf.Generalize(models=(sf.TCloseness(t=0.3, column="ill", distance=distance),), suppression_limit=0.2)
+    release = method.protect(table)
+    assert release.data.frame["ill"].null_count() == 5
+    closeness = [finding for finding in sf.check(release, table) if finding.property == "t_closeness"]
+    assert [finding.holds for finding in closeness] == [True]
+    assert [finding.holds for finding in sf.check(release) if finding.property == "t_closeness"] == [None]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from("xyz")), min_size=3, max_size=14),
+    st.integers(1, 3),
+    st.integers(1, 3),
+)
+def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int, int, str]], k: int, l: int) -> None:  # noqa: E741
+    table = sf.Table.of(
+        pl.DataFrame(rows, schema=["age", "town", "ill"], orient="row").cast({"town": pl.String}),
+        {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"},
+    )
+    models = (sf.KAnonymity(k=k), sf.LDiversity(l=l, column="ill"))
+    try:
+        release = sf.Generalize(models=models, suppression_limit=0.5).protect(table)
+    except sf.ImpossibleRelease:
+        return
+    for _, members in release.data.frame.cast({"age": pl.String}).group_by("age", "town"):
+        told = members["ill"].drop_nulls()
+        assert not len(told) or (len(told) >= k and told.n_unique() >= l)
+    assert all(finding.holds for finding in sf.check(release, table))
