@@ -45,7 +45,7 @@ from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.node_classes import NodeVerdict
 from sfumato.protect.anonymity.participants import select_participants
-from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within
+from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within, guard_blanks
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -201,8 +201,9 @@ class Generalize(Method):
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level produced it.
         arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
+        models = tuple(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive))
         return (
-            *(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive)),
+            *guard_blanks(models, table, ModelJudge(self.models).least_crowd),
             claim_suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
             claim_nobody_named(table),
             claim_nothing_untrue(),
