@@ -12,7 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sfumato.baskets import Baskets
-from sfumato.report import content, findings, pictures, verdict_words, wording
+from sfumato.report import attack_stories, content, findings, pictures, verdict_words, wording
 from sfumato.report.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
 
@@ -130,6 +130,7 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
         "log": pictures.has_vanishing_bar(bars),
         "before": risk_text,
         "after": risk_after,
+        "known": attack_stories.join_columns(attack_stories.find_known_columns(after, account.certificate)[0]),
     }
 
 
