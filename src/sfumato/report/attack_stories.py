@@ -18,13 +18,13 @@ from sfumato.report import wording
 
 STORIES: Mapping[str, str] = {
     "background_knowledge": (
-        "A colleague looks a person up by {known}, finds several values of {target}, and knows which of them are wrong."
+        "A colleague looks a person up by {known}, finds several values of {any}, and knows which of them are wrong."
     ),
     "bayes_estimate": (
-        "A statistician knows how {target} is distributed and how noise was drawn, and estimates each true value."
+        "A statistician knows the distribution of {target} and the law of the noise, and estimates each true value."
     ),
     "composition": (
-        "An insurer buys another release, looks up a person who is in both, and keeps the values of {target} that both "
+        "An insurer buys another release, looks up a person who is in both, and keeps the values of {any} that both "
         "allow."
     ),
     "copied_records": (
@@ -40,7 +40,7 @@ STORIES: Mapping[str, str] = {
         "most common value."
     ),
     "homogeneity": (
-        "A neighbour looks a person up by {known}, finds several rows, and sees that they all have the same {target}."
+        "A neighbour looks a person up by {known}, finds several rows, and sees that they all have the same {any}."
     ),
     "inference": "A colleague knows a person's {known}, and reads their {target} off the most similar published row.",
     "learned_inference": (
@@ -83,9 +83,10 @@ STORIES: Mapping[str, str] = {
     "spectral_filter": (
         "An analyst finds that a few factors explain the noisy columns {target}, and removes everything else as noise."
     ),
-    "swap_linkage": "A colleague knows a person's {known}, finds the rows that match, and reads {target} there.",
+    "swap_linkage": "A colleague knows a person's {known}, finds the rows that match, and reads {any} there.",
 }
-"""`{known}`: columns the attacker knows; `{target}`: those that it guesses; `{others}`: those of another party."""
+"""`{known}`: columns the attacker knows; `{target}`: those that it guesses; `{any}`: the same where one of them is
+enough; `{others}`: columns that another party knows."""
 
 _GUESSES_SENSITIVE = ("homogeneity", "background_knowledge")
 """Attacks that guess every sensitive column unless one is named."""
@@ -101,7 +102,7 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str
     """The title of an attack, with its target, and its story; `attack` holds its parameters and what is known of it."""
     tag = str(attack["attack"])
     target, knowledge = find_target_columns(attack, body), find_known_columns(attack, body)
-    names = {"target": join_columns(target), "known": "", "others": ""}
+    names = {"target": join_columns(target), "any": join_columns(target, "or"), "known": "", "others": ""}
     for part, columns in zip(("known", "others"), knowledge, strict=False):
         names[part] = join_columns(columns)
     title = wording.space_name(tag).capitalize() + (f": {names['target']}" if target else "")
@@ -148,13 +149,13 @@ def find_known_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> li
     return [list(known)]
 
 
-def join_columns(names: Sequence[str]) -> str:
+def join_columns(names: Sequence[str], last: str = "and") -> str:
     """Column names in a sentence: `age, zip and sex`."""
     shown = [wording.shorten_label(name) for name in names[:_MOST_NAMES]]
     rest = len(names) - len(shown)
     if rest:
         shown.append(f"{wording.format_count(rest)} more")
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
+    return f"{', '.join(shown[:-1])} {last} {shown[-1]}" if len(shown) > 1 else "".join(shown)
 
 
 def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:
