@@ -184,6 +184,10 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
         (f"{content.name_things(account).capitalize()} in the release", wording.format_count(body["data"]["rows"])),
         *_list_crowd_facts(account),
     ]
+    blanked = [difference for difference in account.differences.values() if difference.blanked]
+    if blanked:
+        counts = (f"{wording.shorten_label(one.column)} {wording.format_count(one.blanked)}" for one in blanked)
+        facts.append(("Cells blanked, by column", ", ".join(counts)))
     if nodes is not None and checked is not None:
         facts.append(
             (
