@@ -193,3 +193,15 @@ def test_the_blanking_curve_counts_what_was_blanked_to_protect(pages: dict[str, 
 
 def test_hidden_rules_that_are_left_are_counted(pages: dict[str, Pages]) -> None:
     assert "after the changes, 0 of them reach both thresholds" in pages["hide_rules"].internal
+
+
+def test_blanked_columns_are_counted_for_the_custodian_alone(pages: dict[str, Pages]) -> None:
+    _, leaving, internal = pages["suppress_entries"]
+    told = re.search(r"Entries blanked by column: (.+?)\. ", internal)
+    assert told
+    assert re.search(r"&#34;ill&#34; \d+ \(24 private, \d+ to protect\)", told[1])
+    counts = [int(number) for number in re.findall(r"&#34; (\d+) \(", told[1])]
+    assert counts == sorted(counts, reverse=True)
+    assert re.search(rf"Cells blanked, by column .*{max(counts)}", internal)
+    for words in ("blanked by column", "Cells blanked", "to protect)"):
+        assert words not in leaving

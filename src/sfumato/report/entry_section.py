@@ -48,7 +48,7 @@ def build_entry_section(release: Release, original: Table, published: Table) -> 
         "What was blanked, and why",
         _describe_blanking(private, exposed, derived, len(left)),
         tuple(figures),
-        tuple(_describe_reasons(details)),
+        (*_name_blanked_columns(exposures), *_describe_reasons(details)),
     )
 
 
@@ -97,6 +97,22 @@ def _list_column_exposures(details: Mapping[str, Any], columns: Sequence[str]) -
     derived = Counter(column for _, column in details["derived"])
     exposed: Mapping[str, int] = details.get("exposed") or {}
     return [ColumnExposure(name, private[name], int(exposed.get(name, 0)), derived[name]) for name in columns]
+
+
+def _name_blanked_columns(exposures: Sequence[ColumnExposure]) -> list[str]:
+    """How many entries of each column are blank, the most first."""
+    blanked = sorted(
+        (exposure for exposure in exposures if exposure.private + exposure.derived),
+        key=lambda exposure: -(exposure.private + exposure.derived),
+    )
+    counts = [
+        f'"{wording.shorten_label(exposure.column)}" {wording.format_count(exposure.private + exposure.derived)} '
+        f"({wording.format_count(exposure.private)} private, {wording.format_count(exposure.derived)} to protect)"
+        for exposure in blanked[:_EXAMPLES]
+    ]
+    rest = len(blanked) - len(counts)
+    more = f" and {wording.count_noun(rest, 'more column')}" if rest else ""
+    return [f"Entries blanked by column: {', '.join(counts)}{more}."] if counts else []
 
 
 def _build_exposure_figure(exposures: Sequence[ColumnExposure]) -> ReportFigure:

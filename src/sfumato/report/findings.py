@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.report import loss_words, wording
+from sfumato.report import attack_stories, loss_words, wording
 
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -96,8 +96,8 @@ def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     tried = "People tried" if body["data"]["shape"] == "table" else "Tried"
     made = []
     for attack in body["attacks"]:
-        title, story = wording.STORIES.get(attack["attack"]) or _find_attack_story(attack["attack"])
         attack_facts = {**attack, **attack.get("parameters", {})} if "risk_at_most" in attack else attack
+        title, story = attack_stories.tell_attack(attack_facts, body)
         knows = _describe_knowledge(attack_facts, body)
         facts = [("Knows", knows)] if knows else []
         facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, tried)
@@ -162,13 +162,3 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
     if quasi and set(knowledge or ()) == set(quasi):
         return "all " + wording.count_noun(len(quasi), "quasi-identifying column")
     return wording.list_names(knowledge or ())
-
-
-def _find_attack_story(tag: str) -> tuple[str, str]:
-    """The first paragraph of the attack's docstring."""
-    from sfumato.attack import ATTACKS
-
-    for kind in ATTACKS:
-        if kind.model_fields["attack"].default == tag and kind.__doc__:
-            return wording.space_name(tag).capitalize(), kind.__doc__.split("\n\n")[0].replace("`", "").strip()
-    return wording.space_name(tag).capitalize(), ""

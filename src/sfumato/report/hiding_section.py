@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -14,6 +14,7 @@ from sfumato.public.thresholds import compute_least_count, parse_exact_confidenc
 from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
+from sfumato.report.hidden_names import describe_lost_itemsets, describe_secrets, join_items, split_secret
 from sfumato.report.pictures import PALETTE, Spec, render_svg
 from sfumato.report.rule_pictures import RuleSpot, RuleWords, draw_rules_before_and_after
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -38,9 +39,25 @@ def build_hiding_section(
         "hidden, with "
         f"{wording.count_noun(int(changes), 'item change')}."
     )
-    return ReportSection(
-        "hiding", "What was hidden, and the side effects", intro, tuple(figures), tuple(_list_hiding_notes(release))
-    )
+    known = split_unknowns(published).known
+    notes = [
+        *describe_secrets(secret, original, known),
+        *_describe_lost(original, known, compute_least_count(release.method.min_support, len(original)), secret),
+        *_list_hiding_notes(release),
+    ]
+    return ReportSection("hiding", "What was hidden, and the side effects", intro, tuple(figures), tuple(notes))
+
+
+def _describe_lost(original: Baskets, known: Baskets, least: int, secret: Sequence[Any]) -> list[str]:
+    """The itemsets that are no longer frequent; nothing if there are too many to mine."""
+    from sfumato.errors import DataError
+    from sfumato.mine import frequent_itemsets
+
+    try:
+        before, after = (frequent_itemsets(baskets, least) for baskets in (original, known))
+    except DataError:
+        return []
+    return describe_lost_itemsets(before, after, secret)
 
 
 def _build_hidden_rules_figure(
@@ -49,7 +66,7 @@ def _build_hidden_rules_figure(
     method = release.method
     least = compute_least_count(method.min_support, len(original))
     confidence = float(parse_exact_confidence(method.min_confidence))
-    secret_sides = {_split_secret(rule) for rule in secret}
+    secret_sides = {split_secret(rule)[:2] for rule in secret}
     before = _mine_rule_spots(original, least, confidence, secret_sides)
     after = _mine_rule_spots(split_unknowns(published).known, least, confidence, secret_sides)
     shown = sum(spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in after)
@@ -61,14 +78,6 @@ def _build_hidden_rules_figure(
         f"hidden; after the changes, {wording.format_count(shown)} of them reach both thresholds.",
         wide=True,
     )
-
-
-def _split_secret(secret: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """The two sides of a secret rule; itemsets and items have only a right side."""
-    if isinstance(secret, tuple) and len(secret) == 2 and all(isinstance(side, tuple | list) for side in secret):
-        return frozenset(map(str, secret[0])), frozenset(map(str, secret[1]))
-    many = secret if isinstance(secret, tuple | list | frozenset | set) else (secret,)
-    return frozenset(), frozenset(map(str, many))
 
 
 def _mine_rule_spots(
@@ -177,9 +186,18 @@ def build_pattern_section(release: Release, original: Baskets, published: Patter
         ("What", "Number"),
         tuple((label, wording.format_count(count)) for label, count in sentences),
     )
-    return ReportSection(
-        "patterns", "What the patterns revealed", intro, (figure,), tuple(_list_channel_examples(channels))
-    )
+    notes = [*_list_channel_examples(channels), *_describe_withheld(release, original, published)]
+    return ReportSection("patterns", "What the patterns revealed", intro, (figure,), tuple(notes))
+
+
+def _describe_withheld(release: Release, original: Baskets, published: Patterns) -> list[str]:
+    """Frequent itemsets that are not published."""
+    from sfumato.mine import frequent_itemsets
+
+    least = release.details.get("min_support")
+    if least is None or not release.losses.get("lost_itemsets"):
+        return []
+    return describe_lost_itemsets(frequent_itemsets(original, int(least)), published.frame)
 
 
 def _list_channel_examples(channels: Any, most: int = 8) -> list[str]:
@@ -187,11 +205,7 @@ def _list_channel_examples(channels: Any, most: int = 8) -> list[str]:
         return []
     rows = channels.select("inner", "outer", "support").head(most).iter_rows()
     return [
-        f"Baskets with {_join_items(inner)} and none of {_join_items([item for item in outer if item not in inner])}: "
+        f"Baskets with {join_items(inner)} and none of {join_items(item for item in outer if item not in inner)}: "
         f"{wording.count_noun(int(support), 'basket')}."
         for inner, outer, support in rows
     ]
-
-
-def _join_items(items: list[Any]) -> str:
-    return wording.shorten_label(", ".join(map(str, items)), 60) if items else "anything"

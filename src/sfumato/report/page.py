@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -12,13 +11,21 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sfumato.baskets import Baskets
-from sfumato.report import content, findings, pictures, verdict_words, wording
+from sfumato.report import (
+    attack_stories,
+    content,
+    distributions,
+    findings,
+    group_losses,
+    pictures,
+    verdict_words,
+    wording,
+)
 from sfumato.report.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
 
 PICTURED = 30
 """How many columns are drawn, and listed before the rest is folded."""
-_VALUES, _TOP = 24, 20
 STEPPED = ("loss", "non_uniform_entropy", "precision", "total_variation")
 """Figures that leave in steps."""
 
@@ -69,7 +76,8 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "attacks": findings.list_attacks(body),
         "losses": findings.list_losses(body),
         "in_steps": any(name in body["utility"] for name in STEPPED) or "loss" in body["losses"],
-        "distributions": _show_distributions(account),
+        "distributions": distributions.show_distributions(account, PICTURED),
+        "groups": group_losses.show_groups(account) if internal else None,
         "gates": content.list_gates(body),
         "methods": content.list_parameters(body),
         "missing": wording.MISSING.get(body.get("missing", ""), "") if body["data"]["shape"] == "table" else "",
@@ -133,6 +141,7 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
         "log": pictures.has_vanishing_bar(bars),
         "before": risk_text,
         "after": risk_after,
+        "known": attack_stories.join_columns(attack_stories.find_known_columns(after, account.certificate)[0]),
     }
 
 
@@ -167,61 +176,6 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
     }
 
 
-def _show_distributions(account: RunAccount) -> dict[str, Any]:
-    """A small picture for each of the first columns that have more than one value."""
-    names, internal = list(account.distributions), account.internal
-    figures, single = [], []
-    for name in names[:PICTURED]:
-        counts = account.distributions[name]
-        published_counts = counts.filter(pl.col("published") > 0)
-        starred = published_counts["value"].to_list() in ([], ["*"])
-        if published_counts.height <= 1 and (starred or counts.height <= 1 or not internal):
-            single.append((name, published_counts["value"][0] if published_counts.height else None))
-        else:
-            figures.append(
-                _show_distribution(
-                    name, counts if internal else published_counts, internal, content.name_things(account)
-                )
-            )
-    return {"drawn": figures, "single": single, "left": len(names) - len(names[:PICTURED])}
-
-
-def _show_distribution(name: str, counts: pl.DataFrame, internal: bool, things: str) -> dict[str, Any]:
-    rows, rest = _shorten_counts(counts)
-    labels = [label for label, _, _ in rows]
-    before = [count for _, count, _ in rows] if internal else None
-    after = [count for _, _, count in rows]
-    return {
-        "name": name,
-        "svg": Markup(pictures.draw_distribution(labels, after, before)),
-        "label": (
-            f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
-            f"{wording.count_noun(counts.height, 'value')}."
-        ),
-        "rows": [(wording.shorten_label(label, 60), was if internal else None, now) for label, was, now in rows],
-        "rest": rest,
-    }
-
-
-def _shorten_counts(counts: pl.DataFrame) -> tuple[list[tuple[str, int, int]], int]:
-    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
-    ranked = counts.sort(["published", "original", "value"], descending=[True, True, False])
-    rest = counts.height - _TOP if counts.height > _VALUES else 0
-    shown = ranked.head(_TOP) if rest else ranked
-    rows: Sequence[tuple[Any, ...]] = shown.select("value", "original", "published").rows()
-    labelled_counts = [(str(label), was, now) for label, was, now in rows]
-    if wording.have_natural_order([label for label, _, _ in labelled_counts]):
-        labelled_counts.sort(key=lambda row: wording.make_sort_key(row[0]))
-    else:
-        labelled_counts.sort(key=lambda row: wording.UNTOLD.index(row[0]) + 1 if row[0] in wording.UNTOLD else 0)
-    if rest:
-        tail = ranked.tail(-_TOP)
-        labelled_counts.append(
-            (f"{wording.format_count(rest)} others", int(tail["original"].sum()), int(tail["published"].sum()))
-        )
-    return labelled_counts, rest
-
-
 def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
     details, body = account.details, account.certificate
@@ -233,6 +187,10 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
         (f"{content.name_things(account).capitalize()} in the release", wording.format_count(body["data"]["rows"])),
         *_list_crowd_facts(account),
     ]
+    blanked = [difference for difference in account.differences.values() if difference.blanked]
+    if blanked:
+        counts = (f"{wording.shorten_label(one.column)} {wording.format_count(one.blanked)}" for one in blanked)
+        facts.append(("Cells blanked, by column", ", ".join(counts)))
     if nodes is not None and checked is not None:
         facts.append(
             (

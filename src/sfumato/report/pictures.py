@@ -15,6 +15,7 @@ from typing import Any
 
 import vl_convert
 
+from sfumato.arrays import Floats
 from sfumato.report import wording
 
 PALETTE: Mapping[str, tuple[str, str]] = {
@@ -241,3 +242,38 @@ def draw_distribution(labels: Sequence[str], after: Sequence[int], before: Seque
             ],
         }
     )
+
+
+def draw_histogram(edges: Floats, after: Sequence[int], before: Sequence[int] | None = None) -> str:
+    """How many people have numbers in each range: published, or before beside after for the custodian."""
+    sides = [("after", after)] if before is None else [("before", before), ("after", after)]
+    step = float(edges[1] - edges[0])
+    width, starts = step * _FILLED / len(sides), edges[:-1] + step * (1 - _FILLED) / 2
+    values = [
+        {"side": side, "people": count, "low": start, "high": start + width}
+        for number, (side, counts) in enumerate(sides)
+        for start, count in zip(starts + number * width, counts, strict=True)
+    ]
+    scale = {"domain": [float(edges[0]), float(edges[-1])], "nice": False, "zero": False}
+    axis: Spec = {"grid": False, "tickCount": 4, "format": _choose_tick_format(float(abs(edges).max()))}
+    heights: Spec = {"tickCount": 3, "domain": False, "format": _choose_tick_format(max(after))}
+    x: Spec = {"field": "low", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
+    y: Spec = {"field": "people", "type": "quantitative", "stack": None, "title": None, "axis": heights}
+    encoding: Spec = {"x": x, "x2": {"field": "high"}, "y": y, "y2": {"datum": 0}, **_COLOUR}
+    spec: Spec = {
+        "width": 206,
+        "height": 120,
+        "padding": {"left": 42, "right": 12, "top": 6, "bottom": 22},
+        "autosize": {"type": "none"},
+        "data": {"values": values},
+    }
+    return render_svg(spec | {"mark": {"type": "rect"}, "encoding": encoding})
+
+
+def _choose_tick_format(most: float) -> str:
+    """Years without a separator, large numbers with one, very large ones as 2M."""
+    return ".12~g" if most < 10_000 else ",.12~g" if most < 1_000_000 else "~s"
+
+
+_FILLED = 0.86
+"""The share of a range that its bars fill."""

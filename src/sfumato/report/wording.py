@@ -73,16 +73,6 @@ PROPERTIES = {
     "changed_elsewhere": "Only swapped values were changed",
 }
 
-STORIES = {
-    "linking": (
-        "Linking",
-        (
-            "A neighbour knows that a person is in the table, and knows the person's quasi-identifying values. "
-            "The neighbour finds the published rows that match, and guesses one of them."
-        ),
-    ),
-}
-
 KNOWS = {
     "dictionary": "which items there are",
     "supports": "how often each item occurs",

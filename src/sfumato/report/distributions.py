@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""How values are distributed: a bar for each value of a name, a histogram for numbers.
+
+The page that leaves shows the published values alone; the custodian sees the originals beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from markupsafe import Markup
+
+from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.report import content, pictures, wording
+from sfumato.report.number_bins import NumberBins, NumberCells, are_digits_codes, choose_bins, parse_cells
+from sfumato.report.run_account import RunAccount
+
+_VALUES, _TOP = 24, 20
+BINS = 16
+"""The most bars of a histogram; numbers with fewer values have a bar for each."""
+
+
+def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
+    """A small picture for each of the first columns that have more than one value."""
+    names, internal = list(account.distributions), account.internal
+    figures, single = [], []
+    for name in names[:most]:
+        counts = account.distributions[name]
+        published_counts = counts.filter(pl.col("published") > 0)
+        starred = published_counts["value"].to_list() in ([], ["*"])
+        if published_counts.height <= 1 and (starred or counts.height <= 1 or not internal):
+            single.append((name, published_counts["value"][0] if published_counts.height else None))
+        else:
+            shown = counts if internal else published_counts
+            figures.append(
+                _show_histogram(account, name) or _show_bars(name, shown, internal, content.name_things(account))
+            )
+    return {"drawn": figures, "single": single, "left": len(names) - len(names[:most])}
+
+
+def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
+    """Numbers in ranges of one scale, before beside after; None for names and for few values."""
+    columns = [account.original.frame[name]] if account.internal else []
+    columns.append(account.published.frame[name])
+    cells = [found for column in columns if (found := parse_cells(column)) is not None]
+    if len(cells) < len(columns) or max(len(np.unique(found.low)) for found in cells) <= BINS:
+        return None
+    if account.internal and are_digits_codes(account.original.hierarchies.get(name)) and not cells[-1].ranges:
+        return None
+    bins = choose_bins(np.concatenate([ends for found in cells for ends in (found.low, found.high)]), BINS)
+    if bins is None:
+        return None
+    counts = [bins.count(found) for found in cells]
+    before, after = counts[0] if account.internal else None, counts[-1]
+    things, untold = content.name_things(account).capitalize(), _count_untold(columns)
+    return {
+        "name": name,
+        "svg": Markup(pictures.draw_histogram(bins.edges, after, before)),
+        "label": f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(after), 'range')} of numbers.",
+        "head": "Range",
+        "rows": [*zip(bins.labels, before or [None] * len(after), after, strict=True), *untold],
+        "note": " ".join(_list_notes(bins, cells[-1], untold)),
+    }
+
+
+def _list_notes(bins: NumberBins, published: NumberCells, untold: Sequence[tuple[str, int | None, int]]) -> list[str]:
+    """What a histogram does not show by itself."""
+    words = dict(zip(wording.UNTOLD, ("missing", "suppressed"), strict=True))
+    not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]
+    return [
+        *(["The outermost bars hold all numbers beyond them."] if bins.open_ends else []),
+        *(["Published ranges are spread evenly over their numbers."] if published.ranges else []),
+        *([f"Not drawn, in the release: {' and '.join(not_drawn)}."] if not_drawn else []),
+    ]
+
+
+def _count_untold(columns: Sequence[pl.Series]) -> list[tuple[str, int | None, int]]:
+    """How many cells are missing or suppressed, where there are any."""
+    missing = [column.null_count() for column in columns]
+    starred = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
+    return [
+        (label, counts[0] if len(counts) > 1 else None, counts[-1])
+        for label, counts in zip(wording.UNTOLD, (missing, starred), strict=True)
+        if any(counts)
+    ]
+
+
+def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> dict[str, Any]:
+    rows = _shorten_counts(counts)
+    labels = [label for label, _, _ in rows]
+    before = [count for _, count, _ in rows] if internal else None
+    after = [count for _, _, count in rows]
+    return {
+        "name": name,
+        "svg": Markup(pictures.draw_distribution(labels, after, before)),
+        "label": (
+            f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
+            f"{wording.count_noun(counts.height, 'value')}."
+        ),
+        "head": "Value",
+        "rows": [(wording.shorten_label(label, 60), was if internal else None, now) for label, was, now in rows],
+        "note": "",
+    }
+
+
+def _shorten_counts(counts: pl.DataFrame) -> list[tuple[str, int, int]]:
+    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
+    ranked = counts.sort(["published", "original", "value"], descending=[True, True, False])
+    rest = counts.height - _TOP if counts.height > _VALUES else 0
+    shown = ranked.head(_TOP) if rest else ranked
+    rows: Sequence[tuple[Any, ...]] = shown.select("value", "original", "published").rows()
+    labelled_counts = [(str(label), was, now) for label, was, now in rows]
+    if wording.have_natural_order([label for label, _, _ in labelled_counts]):
+        labelled_counts.sort(key=lambda row: wording.make_sort_key(row[0]))
+    else:
+        labelled_counts.sort(key=lambda row: wording.UNTOLD.index(row[0]) + 1 if row[0] in wording.UNTOLD else 0)
+    if rest:
+        tail = ranked.tail(-_TOP)
+        labelled_counts.append(
+            (f"{wording.format_count(rest)} others", int(tail["original"].sum()), int(tail["published"].sum()))
+        )
+    return labelled_counts

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Who lost the most: people before and rows left by group, for the custodian only.
+
+A group is everyone with the same published label, or, for numbers, in the same range of the originals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Floats
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import Domain
+from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
+from sfumato.report import wording
+from sfumato.report.content import are_rows_drawn
+from sfumato.report.number_bins import are_digits_codes, choose_bins, parse_cells
+from sfumato.report.run_account import RunAccount
+from sfumato.table import Table
+
+RANGES, GROUPS = 10, 12
+"""The most ranges of a number, and the most groups of a column."""
+_SHOWN, _COLUMNS = 4, 9
+_FEW = 0.005
+"""A group with a smaller share of all people is not named as the one that lost most."""
+_OTHERS = "other values"
+
+
+@dataclass(frozen=True)
+class GroupLoss:
+    """One group: its people, how many of them are left, and how much detail all of them lost."""
+
+    column: str
+    group: str
+    before: int
+    left: int
+    loss: float | None
+    """From 0 to 1, a person who is not left loses 1; None if published cells are not labels of their originals."""
+
+    @property
+    def lost_share(self) -> float:
+        """The share of people who are not left."""
+        return 1 - self.left / self.before
+
+    @property
+    def rank(self) -> tuple[float, float, int]:
+        """Sorts the group that lost most first."""
+        return -self.lost_share, -(self.loss or 0.0), -self.before
+
+
+def show_groups(account: RunAccount) -> dict[str, Any] | None:
+    """For each quasi-identifying column the groups that lost most, and the worst of all in a sentence."""
+    columns = measure_group_losses(account)
+    if not columns:
+        return None
+    columns.sort(key=lambda groups: groups[0].rank)
+    return {
+        "sentences": _describe_worst(columns),
+        "cards": [_show_column(groups) for groups in columns[:_COLUMNS]],
+        "detail": columns[0][0].loss is not None,
+        "more": len(columns) - len(columns[:_COLUMNS]),
+    }
+
+
+def measure_group_losses(account: RunAccount) -> list[list[GroupLoss]]:
+    """The groups of each quasi-identifying column, those that lost most first; none if nobody lost anything."""
+    original, published, rows = account.original, account.published, account.details.get("rows")
+    if not isinstance(original, Table) or not isinstance(published, Table) or rows is None or are_rows_drawn(account):
+        return []
+    names = [name for name in published.quasi_identifying if name in original.frame.columns]
+    left = _flag_people_left(account, np.asarray(rows))
+    losses = _measure_losses(account, names, np.asarray(rows), left)
+    if left.all() and (losses is None or not losses.any()):
+        return []
+    return [
+        groups
+        for name in names
+        if (groups := _measure_column(name, label_people(original, published, name), left, losses))
+    ]
+
+
+def _flag_people_left(account: RunAccount, rows: np.ndarray[Any, Any]) -> Flags:
+    """Which people of the originals have a row in the release that is not suppressed."""
+    published, suppression = account.published, account.certificate["suppression"]
+    if suppression["rows"] and suppression.get("seen"):
+        rows = rows[~flag_starred_rows(published.frame, published.quasi_identifying).to_numpy()]
+    left = np.zeros(len(account.original), dtype=np.bool_)
+    left[rows] = True
+    return left
+
+
+def _measure_losses(account: RunAccount, names: list[str], rows: np.ndarray[Any, Any], left: Flags) -> Floats | None:
+    """How much detail each person lost, over the quasi-identifying columns; None where cells are not labels."""
+    differences = [account.differences.get(name) for name in names]
+    if not names or any(difference is None or difference.other for difference in differences):
+        return None
+    lost = np.ones(len(account.original))
+    lost[rows] = np.mean([_measure_cell_losses(account, name, rows) for name in names], axis=0)
+    return np.where(left, lost, 1.0)
+
+
+def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, Any]) -> Floats:
+    """The share of values that each cell leaves open; an empty cell that was not empty before leaves all open."""
+    values = account.original.frame[name]
+    domain = Domain.of(values, account.original.hierarchies.get(name))
+    labels = spell_cells(account.published.frame[name]).alias("label")
+    seen = labels.drop_nulls().unique()
+    losses = pl.DataFrame({"label": seen, "loss": pl.Series(domain.losses(seen.to_list()), dtype=pl.Float64)})
+    cells = labels.to_frame().join(losses, on="label", how="left", maintain_order="left")["loss"]
+    blanked = (labels.is_null() & values.gather(rows).is_not_null()).cast(pl.Float64)
+    return cells.fill_null(0.0).to_numpy() + blanked.to_numpy()
+
+
+def label_people(original: Table, published: Table, name: str) -> pl.Series:
+    """The group of each person of the originals by one column."""
+    values, hierarchy = original.frame[name], original.hierarchies.get(name)
+    if values.dtype.is_numeric() and values.n_unique() > GROUPS and not are_digits_codes(hierarchy):
+        ranges = _label_ranges(values)
+        if ranges is not None:
+            return ranges
+    texts = spell_cells(values).fill_null(wording.UNTOLD[0])
+    return _gather_rare(_coarsen(texts, set(spell_cells(published.frame[name])), hierarchy))
+
+
+def _label_ranges(values: pl.Series) -> pl.Series | None:
+    """The range of each number."""
+    cells = parse_cells(values)
+    bins = None if cells is None else choose_bins(cells.low, RANGES)
+    if bins is None:
+        return None
+    numbers = values.cast(pl.Float64)
+    labels = pl.Series([*bins.labels, wording.UNTOLD[0]])
+    return labels.gather(np.where(numbers.is_null(), len(bins.labels), bins.find_bins(numbers.fill_null(0).to_numpy())))
+
+
+def _coarsen(texts: pl.Series, published: set[str], hierarchy: Hierarchy | None) -> pl.Series:
+    """Values as published labels, or, where these say nothing or are too many, as labels of a coarser level."""
+    if hierarchy is None:
+        return texts
+    labels = published - {SUPPRESSED}
+    covers = [{row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}]
+    covers += [{row[0]: row[level] for row in hierarchy.rows} for level in range(1, hierarchy.height)]
+    for cover in covers:
+        groups = texts.replace(cover)
+        if 1 < groups.n_unique() <= GROUPS:
+            return groups
+    return texts
+
+
+def _gather_rare(groups: pl.Series) -> pl.Series:
+    """The most frequent groups, and the rest as one."""
+    if groups.n_unique() <= GROUPS:
+        return groups
+    counts = groups.alias("group").value_counts(name="count").sort(["count", "group"], descending=[True, False])
+    frequent = counts.head(GROUPS - 1).filter(pl.col("count") >= _FEW * len(groups))["group"]
+    return groups.replace(dict.fromkeys(set(counts["group"]) - set(frequent), _OTHERS))
+
+
+def _measure_column(name: str, groups: pl.Series, left: Flags, losses: Floats | None) -> list[GroupLoss]:
+    people = pl.DataFrame({"group": groups, "left": left, "loss": np.zeros(len(left)) if losses is None else losses})
+    counted = people.group_by("group").agg(pl.len().alias("before"), pl.col("left").sum(), pl.col("loss").mean())
+    if counted.height < 2:
+        return []
+    made = [
+        GroupLoss(name, group, int(before), int(count), None if losses is None else float(loss))
+        for group, before, count, loss in counted.sort("group").iter_rows()
+    ]
+    return sorted(made, key=lambda group: group.rank)
+
+
+def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
+    """The group that lost the largest share of its people, and the one that lost the most detail."""
+    people, left = (sum(getattr(group, name) for group in columns[0]) for name in ("before", "left"))
+    large = [group for groups in columns for group in groups if group.before >= _FEW * people]
+    groups = [group for group in large if group.group != _OTHERS] or large
+    worst = max(groups, key=lambda group: (group.lost_share, group.before))
+    sentences = []
+    if worst.lost_share:
+        sentences.append(
+            f"Hit hardest: {_name_group(worst)}, where {wording.format_count(worst.left)} of "
+            f"{wording.count_noun(worst.before, 'person is', 'people are')} left "
+            f"({wording.format_percent(1 - worst.lost_share)}; of everybody {wording.format_percent(left / people)})."
+        )
+    vaguest = max(groups, key=lambda group: (group.loss or 0.0, group.before))
+    if vaguest.loss and vaguest != worst:
+        sentences.append(
+            f"Least detail is left for {_name_group(vaguest)}: {wording.format_percent(vaguest.loss)} of it is lost."
+        )
+    return sentences
+
+
+def _name_group(group: GroupLoss) -> str:
+    return f"{wording.shorten_label(group.column)} {wording.shorten_label(group.group)}"
+
+
+def _show_column(groups: list[GroupLoss]) -> dict[str, Any]:
+    """A card: the groups that lost most, and the others as one line."""
+    shown, rest = groups[:_SHOWN], groups[_SHOWN:]
+    if len(rest) == 1:
+        shown, rest = groups, []
+    if rest:
+        before = sum(group.before for group in rest)
+        loss = None if rest[0].loss is None else sum((group.loss or 0.0) * group.before for group in rest) / before
+        name = f"{wording.format_count(len(rest))} others"
+        shown = [*shown, GroupLoss(groups[0].column, name, before, sum(group.left for group in rest), loss)]
+    return {"name": groups[0].column, "rows": shown}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Attack stories: they use the columns of the policy, name their target, and say no more than may leave."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from sfumato.attack import ATTACKS
+from sfumato.report.attack_stories import STORIES, join_columns, tell_attack
+
+ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "sex": "quasi_identifying", "disease": "sensitive"}
+BODY: dict[str, Any] = {"roles": ROLES, "public": {}, "claims": []}
+TAGS = {kind.model_fields["attack"].default for kind in ATTACKS}
+
+
+def tell(body: dict[str, Any] | None = None, **attack: Any) -> str:
+    return ". ".join(tell_attack(attack, BODY | (body or {})))
+
+
+def test_linking_names_what_the_neighbour_knows() -> None:
+    assert "knows the person's age, zip and sex. " in tell(attack="linking", knowledge=None)
+    assert "knows the person's zip. " in tell(attack="linking", knowledge=["zip"])
+
+
+def test_a_card_names_its_target() -> None:
+    assert tell(attack="homogeneity", column=None).startswith("Homogeneity: disease. ")
+    assert tell(attack="inference", column="sex", known=["age", "zip"]) == (
+        "Inference: sex. A colleague knows a person's age and zip, and reads their sex off the most similar published "
+        "row."
+    )
+    assert "by age and zip, finds" in tell(attack="similarity", column="sex")  # it is not known and guessed at once
+    assert "one age, the other sex and zip" in tell(attack="linkability", known=[["age"], ["sex", "zip"]])
+
+
+def test_randomized_and_swapped_columns_are_targets_without_being_named() -> None:
+    public = {"age": {"kind": "gaussian"}, "disease": {"kind": "k_ary"}}
+    assert tell({"public": public}, attack="bayes_estimate", columns=None).startswith("Bayes estimate: age. ")
+    assert tell({"public": public}, attack="likeliest_answer", column=None).startswith("Likeliest answer: disease. ")
+    claims = [{"measure": "uniques_off_share", "arguments": {"column": "disease"}}]
+    assert "reads disease there" in tell({"claims": claims}, attack="swap_linkage", column=None, knowledge=None)
+
+
+def test_columns_that_may_not_leave_are_not_guessed() -> None:
+    hidden = tell(attack="rule_inference", min_support=2)
+    assert not any(name in hidden for name in ROLES)
+    assert "blank entries of disease" in tell(attack="rule_inference", columns={"disease": {"cells": 3}})
+
+
+@pytest.mark.parametrize("tag", sorted(STORIES))
+def test_stories_belong_to_attacks_and_can_be_told(tag: str) -> None:
+    assert tag in TAGS
+    given: dict[str, Any] = {"known": [["age"], ["zip"]]} if tag == "linkability" else {"column": "disease"}
+    story = tell(attack=tag, **given)
+    parts = {part for _, part, _, _ in Formatter().parse(STORIES[tag]) if part}
+    assert ("disease" in story.split(". ", 1)[1]) == bool({"target", "any"} & parts)
+    assert "{" not in story
+
+
+def test_long_lists_are_cut() -> None:
+    assert join_columns([]) == ""
+    assert join_columns(["a"]) == "a"
+    assert join_columns([f"c{n}" for n in range(20)]).endswith("c7 and 12 more")

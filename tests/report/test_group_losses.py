@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Who lost the most: groups are counted on the file, and stay with the custodian."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sfumato.workflow import pipeline
+from sfumato.workflow.policy import Policy
+
+POLICY = """
+title = "Groups"
+data = { path = "people.csv" }
+roles = { quasi_identifying = ["age", "town"], sensitive = ["disease"] }
+hierarchies = { age = { kind = "intervals", widths = [10] } }
+protect = [{ method = "generalize", models = [{ model = "k_anonymity", k = 5 }], suppression_limit = 0.2, HOW }]
+gate = {}
+"""
+
+
+def read_text(page: Path) -> str:
+    bare = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", bare))  # a no-break space becomes a plain one
+
+
+@pytest.fixture(scope="module", params=['suppressed_rows = "drop"', 'suppressed_rows = "star"'])
+def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """300 people of 20 to 59 in Aton, and 45 of 70 to 79, of whom 40 live in towns of their own."""
+    root = tmp_path_factory.mktemp("groups")
+    rows = [f"{20 + n % 40},Aton,{'flu' if n % 2 else 'cold'}" for n in range(300)]
+    rows += [f"{70 + n % 10},{'Aton' if n % 10 == 0 else f'LONE{n}'},flu" for n in range(45)]
+    (root / "people.csv").write_text("age,town,disease\n" + "\n".join(rows) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_HOME", str(root / "home"))
+        pipeline.run(Policy.parse(POLICY.replace("HOW", request.param), root / "policy.toml"), root / "out")
+    return tuple(read_text(root / "out" / part / "report.html") for part in ("private", "release"))  # type: ignore[return-value]
+
+
+def test_the_worst_group_is_told(pages: tuple[str, str]) -> None:
+    internal, _ = pages
+    assert "Hit hardest: age 70 to 79, where 5 of 45 people are left (11 %; of everybody 88 %)." in internal
+    assert "age Group People Left Detail lost 70 to 79 45 5 89 % 20 to 29 80 80 0 %" in internal
+    assert "town Group People Left Detail lost other values 40 0 100 % Aton 305 305 0 %" in internal
+
+
+def test_the_page_that_leaves_tells_nothing_by_group(pages: tuple[str, str]) -> None:
+    internal, leaving = pages
+    assert "Who lost the most" in internal
+    for told in ("Who lost", "70 to 79", "of everybody", "LONE"):
+        assert told not in leaving
