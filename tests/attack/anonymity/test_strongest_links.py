@@ -209,3 +209,18 @@ def test_fresh_values_tell_nothing() -> None:
         hits += choose_links(release, people, KNOWN).links.count_expected_hits()
     # The best of a few ways that each hit once on average.
     assert hits < 10 * 2 + 5 * np.sqrt(10 * 2)
+
+
+def test_a_sample_is_tried_where_many_are_compared_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred of 300 people, within four deviations of what all give; in truthful cells all are looked up."""
+    monkeypatch.setattr("sfumato.attack.anonymity.strongest_links._MOST_PAIRS", 30_000)
+    monkeypatch.setattr("sfumato.attack.anonymity.strongest_links._FEWEST_TRIED", 10)
+    release, people = release_of("one gaussian", 0)
+    expected = choose_links(release, people, KNOWN).links.count_expected_hits() / ROWS
+    for attack in (sf.attack.Linking(), sf.attack.Homogeneity()):
+        outcome = attack.run(release, people, people)
+        assert outcome.attempts == 100 and outcome.control is not None and outcome.control <= 100
+    outcome = sf.attack.Linking().run(release, people)
+    assert abs(outcome.risk - expected) < 4 * np.sqrt(0.25 / 100)
+    release, people = release_of("partition", 0)
+    assert sf.attack.Linking().run(release, people).attempts == ROWS

@@ -20,7 +20,7 @@ from sfumato.attack.anonymity.candidates import (
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
-    trace_people,
+    draw_tried_people,
 )
 from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
@@ -55,7 +55,7 @@ class BackgroundKnowledge(Attack):
         published: Table = release.data
         names = choose_sensitive_columns(published, self.column)
         report_progress("background knowledge")
-        people = trace_people(release, truth)
+        people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
             release, people, count=lambda links: self._right(links, published, people, names)
         )

@@ -18,7 +18,7 @@ import polars as pl
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
-from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, try_ways
+from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, draw_tried, try_ways
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
@@ -37,6 +37,15 @@ def trace_people(release: Release, truth: Table) -> Table:
             "give the table that the release was made from"
         )
     return truth.with_frame(truth.frame[rows])
+
+
+def draw_tried_people(
+    release: Release, truth: Table, control: Table | None, names: Sequence[str] | None = None
+) -> tuple[Table, Table | None]:
+    """The people behind the published rows and the control; some of each if it took long to look everybody up."""
+    known = release.data.quasi_identifying if names is None else tuple(names)
+    tried = draw_tried(release, trace_people(release, truth), known)
+    return tried.people, tried.take_as_many(control)
 
 
 def choose_sensitive_columns(published: Table, column: str | None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from sfumato.attack.anonymity.candidates import (
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
-    trace_people,
+    draw_tried_people,
 )
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
@@ -74,7 +74,7 @@ class Composition(Attack):
         report_progress("composition")
         other = self._explain_other_release(truth)
         names = self._columns(published, other)
-        people = trace_people(release, truth)
+        people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
             release, people, count=lambda links: _count_disclosed_people(links, published, other, people, names)
         )

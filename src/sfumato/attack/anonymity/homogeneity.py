@@ -19,8 +19,8 @@ from sfumato.attack.anonymity.candidates import (
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
+    draw_tried_people,
     look_up_candidates,
-    trace_people,
 )
 from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
@@ -57,7 +57,7 @@ class Homogeneity(Attack):
         published: Table = release.data
         names = choose_sensitive_columns(published, self.column)
         report_progress("homogeneity")
-        people = trace_people(release, truth)
+        people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
             release, people, count=lambda links: self._count_learnt(links, published, people, names)
         )

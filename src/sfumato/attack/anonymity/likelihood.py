@@ -173,7 +173,8 @@ def price_answers(channel: AnswerChannel) -> Pricing:
         else:
             bits = np.zeros((len(texts), len(channel.categories)))
             bits[texts.is_not_null().to_numpy()] = channel.bits(texts)
-            odds = np.where(bits == 1, channel.p / channel.q, (1 - channel.p) / (1 - channel.q))
+            p, q = np.clip([channel.p, channel.q], 1e-12, 1 - 1e-12)
+            odds = np.where(bits == 1, p / q, (1 - p) / (1 - q))
             said = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
         costs_of_truth = -np.log(np.maximum(odds.T / max(float(odds.max(initial=0.0)), 1e-12), 1e-12))
 

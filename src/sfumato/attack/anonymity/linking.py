@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sfumato.attack.anonymity.links import linked
-from sfumato.attack.anonymity.strongest_links import choose_links
+from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -21,8 +21,9 @@ class Linking(Attack):
 
     The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows
     starred all over are taken only when nothing else fits, since then the person must be among them. Where cells are
-    noisy, randomized, averaged or moved, the likeliest rows by all that is published are taken. The risk is the share
-    of people whose own row was guessed. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
+    noisy, randomized, averaged or moved, the likeliest rows by all that is published are taken, in a large release for
+    some people who are drawn. The risk is the share of people whose own row was guessed. Sweeney 2002; the prosecutor
+    of El Emam and Dankar 2008.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("knowledge",)
@@ -44,9 +45,10 @@ class Linking(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
         if self.external is None:  # the prosecutor's targets are in the release: one person a published row
             own = np.asarray(release.details.get("rows", np.arange(len(published))))
-            targets = truth.with_frame(truth.frame[own])
-            links, look_up = choose_links(release, targets, names)
-            hits = links.guess(chance) == np.arange(len(targets))
+            tried = draw_tried(release, truth.with_frame(truth.frame[own]), names)
+            targets, control = tried.people, tried.take_as_many(control)
+            links, look_up = choose_links(release, targets, names, lambda links: links.count_expected_hits(tried.rows))
+            hits = links.guess(chance) == tried.rows
         else:  # nobody knows the right rows: take it that the person is among those found
             targets = Table.read(self.external)
             links, look_up = linked(published, targets, names), lambda people: linked(published, people, names)

@@ -60,10 +60,10 @@ class Links:
             inside |= (count > 0) & np.isin(np.searchsorted(begins, start) * width + rows, keys)
         return inside
 
-    def count_expected_hits(self) -> float:
-        """How many people's own rows are guessed on average, if the first person's is the first row, and so on."""
-        own = self.contain(np.arange(len(self.counts)))
-        return float((own / np.maximum(self.counts, 1)).sum())
+    def count_expected_hits(self, own: Ints | None = None) -> float:
+        """How many people's own rows are guessed on average; if none are given, the first person's is the first row."""
+        is_found = self.contain(np.arange(len(self.counts)) if own is None else own)
+        return float((is_found / np.maximum(self.counts, 1)).sum())
 
     def keep_cheapest(self, costs: Floats) -> Links:
         """Of each person's rows only those of least cost."""
@@ -105,9 +105,7 @@ class _CheapestRows(NamedTuple):
 
 def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     """The published rows that each person's values fall under, in the columns the adversary knows."""
-    absent = [name for name in columns if name not in published.frame.columns or name not in people.frame.columns]
-    if absent:
-        raise DataError(f"linking: the column {quote_names(absent)} is not in both tables")
+    require_in_both(published, people, columns)
     shapes = {name: _ColumnLabels.of(published, name) for name in columns}
     known = pl.DataFrame([spell_cells(people.frame[name]).alias(name) for name in columns])
     cells = pl.DataFrame([spell_cells(published.frame[name]).alias(name) for name in columns])
@@ -135,6 +133,13 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
         parts.append(part)
         counts = counts + part[2]
     return Links(tuple(parts), counts)
+
+
+def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> None:
+    """Refuse columns that the adversary cannot compare."""
+    absent = [name for name in columns if name not in published.frame.columns or name not in people.frame.columns]
+    if absent:
+        raise DataError(f"linking: the column {quote_names(absent)} is not in both tables")
 
 
 def _are_all_numbers(published: Table, people: Table, columns: Sequence[str]) -> bool:

@@ -22,8 +22,8 @@ from sfumato.attack.anonymity.candidates import (
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
+    draw_tried_people,
     look_up_candidates,
-    trace_people,
 )
 from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
@@ -80,7 +80,7 @@ class Similarity(Attack):
         """Look up every person; count about whom the rows found say one thing, and it is true."""
         published: Table = release.data
         report_progress("similarity")
-        people = trace_people(release, truth)
+        people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
             release, people, count=lambda links: self._count_disclosed_meanings(links, published, people)
         )

@@ -24,7 +24,7 @@ from sfumato.attack.anonymity.likelihood import (
     price_means,
     price_nearness,
 )
-from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.links import Links, linked, require_in_both
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
@@ -35,6 +35,7 @@ from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 _TRUTHFUL = {ChangeKind.KEPT, ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.CAPPED}
+_MOST_PAIRS, _FEWEST_TRIED = 400_000_000, 1_000
 LookUp = Callable[[Table], Links]
 
 
@@ -48,7 +49,7 @@ class ChosenLinks(NamedTuple):
 def choose_links(
     release: Release, people: Table, names: Sequence[str], count: Callable[[Links], float] = Links.count_expected_hits
 ) -> ChosenLinks:
-    """Look up the people behind the published rows, in the rows' order, in the way that counts most successes."""
+    """Look people up in the way that counts most successes; by default the people behind the rows, in their order."""
     ways = try_ways(release, people, names)
     best = next(ways)
     most = count(best.links)
@@ -57,6 +58,40 @@ def choose_links(
         if successes > most * (1 + 1e-9):
             best, most = way, successes
     return best
+
+
+class TriedPeople(NamedTuple):
+    """The people who are looked up."""
+
+    people: Table
+    rows: Ints
+    """Which of the people behind the published rows they are."""
+    is_sample: bool
+
+    def take_as_many(self, strangers: Table | None) -> Table | None:
+        """The control; no more than are tried if those were drawn."""
+        if strangers is None or not self.is_sample:
+            return strangers
+        return strangers.with_frame(strangers.frame.head(len(self.people)))
+
+
+def draw_tried(release: Release, people: Table, names: Sequence[str]) -> TriedPeople:
+    """Everybody; if many must be compared with many rows one by one, as many as that is done for within seconds."""
+    require_in_both(release.data, people, names)
+    distinct = release.data.frame.select(names).n_unique() if names else 0
+    most = max(_FEWEST_TRIED, _MOST_PAIRS // max(distinct, 1))
+    if len(people) <= most or people.frame.select(names).n_unique() <= most or _can_cover(release, people, names):
+        return TriedPeople(people, np.arange(len(people)), False)
+    rows = np.sort(np.random.default_rng(0).choice(len(people), most, replace=False))
+    return TriedPeople(people.with_frame(people.frame[rows]), rows, True)
+
+
+def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
+    """Whether everybody is covered, so that nobody is compared with all rows; as stated, or else as seen."""
+    columns = _ColumnKinds.of(release, people, names)
+    if len(columns.truthful) < len(names):
+        return False
+    return bool(release.changes) or bool((linked(release.data, people, names).counts > 0).all())
 
 
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:

@@ -22,7 +22,7 @@ from sfumato.attack.anonymity.candidates import (
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
-    trace_people,
+    draw_tried_people,
 )
 from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
@@ -79,13 +79,14 @@ class SwapLinkage(Attack):
         published: Table = release.data
         names = self._columns(release)
         report_progress("linkage of swapped records")
-        people = trace_people(release, truth)
+        known = self._known(published, names)
+        people, control = draw_tried_people(release, truth, control, known)
         believed = replace(published, frame=self.estimate(release))
 
         def count_learnt(links: Links) -> float:
             return float(self._learnt(CandidateSets.of(links), believed, people, names).hit.sum())
 
-        links, look_up = choose_candidates(release, people, self._known(published, names), count_learnt)
+        links, look_up = choose_candidates(release, people, known, count_learnt)
         sets = CandidateSets.of(links)
         hit, blind, alone = self._learnt(sets, believed, people, names)
         if self.knows == "method" and (read := self._learnt(sets, published, people, names)).hit.sum() > hit.sum():
