@@ -110,7 +110,7 @@ def test_crowds_draw_values_to_them(kind: Shape, scale: float) -> None:
 @settings(max_examples=60, deadline=None)
 def test_no_window_on_a_fine_grid_is_heavier(told: Any, kind: Shape, scale: float, seen: float, reach: float) -> None:
     lies, added = prior(told), Noise(kind=kind, scale=scale)
-    found = float(estimate_likeliest_values(np.array([seen]), lies, added, "window", reach)[0])
+    found = float(estimate_likeliest_values(np.array([seen]), lies, added, "sharp window", reach)[0])
     points = np.linspace(lies.low, lies.high, 4001)
     points = (points[:-1] + points[1:]) / 2
     weights = lies.density[np.searchsorted(lies.edges, points) - 1] * added.density(seen - points)
@@ -129,7 +129,7 @@ def test_a_window_holds_two_ages() -> None:
     """With a tolerance of half a year, a guess between two ages is right about both."""
     lies = ColumnPrior(np.linspace(-0.5, 3.5, 5), np.array([0.3, 0.0, 0.3, 0.4]))
     added = Noise(kind="uniform", scale=50.0, step=1)
-    found = estimate_likeliest_values(np.array([2.0]), lies, added, "window", 0.5)
+    found = estimate_likeliest_values(np.array([2.0]), lies, added, "sharp window", 0.5)
     assert found.tolist() == [2.5]
 
 

@@ -2,7 +2,8 @@
 """The heaviest window: the guess that is most likely to be close to the true value behind a noisy one.
 
 A guess counts as right within a tolerance. So the adversary, who knows a distribution of true values and how noise was
-drawn, places a window of that width where it holds most of the posterior probability, and guesses its middle.
+drawn, places a window of that width where it holds most of the posterior probability, and guesses its middle. It knows
+the width and the distribution only roughly; a window whose rim counts less does not lean on them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sfumato.attack.noise.noisy_numbers import ColumnPrior
 from sfumato.public.noise_law import Noise
 
 _PIECES = 400
+_RIM = (0.6, 0.8, 1.0)
 _SAME = 1 - 1e-6
 
 
@@ -28,6 +30,8 @@ class HeaviestWindow:
     noise: Noise
     reach: float
     """How far a window reaches to both sides of its middle."""
+    soft: bool = False
+    """Whether the rim of a window counts less than its core."""
 
     @cached_property
     def edges(self) -> Floats:
@@ -50,12 +54,19 @@ class HeaviestWindow:
         bins = np.clip(np.searchsorted(self.prior.edges, pieces) - 1, 0, len(self.prior.density) - 1)
         return self.prior.density[bins]
 
-    @cached_property
-    def _ends(self) -> tuple[Ints, Ints]:
+    def _find_ends(self, reach: float) -> tuple[Ints, Ints]:
         """The first piece of each window, and the first one after it."""
         pieces, slack = (self.edges[:-1] + self.edges[1:]) / 2, 1e-9 * (self.prior.high - self.prior.low)
-        first = np.searchsorted(pieces, self.middles - self.reach - slack)
-        return first, np.searchsorted(pieces, self.middles + self.reach + slack, side="right")
+        first = np.searchsorted(pieces, self.middles - reach - slack)
+        return first, np.searchsorted(pieces, self.middles + reach + slack, side="right")
+
+    def _weigh(self, running: Floats) -> Floats:
+        """The weight of each window, from the running sums of the pieces."""
+        weight = np.zeros((len(running), len(self.middles)))
+        for share in _RIM if self.soft else (1.0,):
+            first, after = self._find_ends(share * self.reach)
+            weight += running[:, after] - running[:, first]
+        return weight
 
     def estimate(self, published: Floats) -> Floats:
         """The middle of the heaviest window for each published value; NaN where no true value is possible."""
@@ -64,8 +75,7 @@ class HeaviestWindow:
         mirrored = np.diff(self.noise.below(-apart), axis=1)
         mass = self.density * np.where(apart[:, 1:] > 0, mirrored, -np.diff(self.noise.below(apart), axis=1))
         running = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
-        first, after = self._ends
-        weight = running[:, after] - running[:, first]
+        weight = self._weigh(running)
         # Of equally heavy neighbours the middle one: an error in the reach then matters least.
         best = weight >= weight.max(axis=1, keepdims=True) * _SAME
         start = best.argmax(axis=1)

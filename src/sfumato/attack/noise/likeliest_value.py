@@ -35,6 +35,8 @@ from sfumato.public.noise_law import Noise, get_noise
 from sfumato.release import Release
 
 Statistic = Literal["window", "mode", "mean"]
+Way = Literal["soft window", "sharp window", "mode", "mean"]
+_WINDOWS: tuple[Way, Way] = ("soft window", "sharp window")
 _STEP = "likeliest value"
 _CELLS = 1_000_000
 _SHARPER = (200, 2_000, 8_000)
@@ -74,7 +76,7 @@ class LikeliestValue(ValueAttack):
             column = NoisyColumn.of(release, name)
             if column.weighable:
                 (prior,) = column.reconstruct(self.bins, ("chi2",))
-                estimates = self._estimate_under(prior, column, np.arange(len(column.cells)))
+                estimates = self._estimate_under(prior, column, np.arange(len(column.cells)), self._choose_way(column))
                 frame = replace_estimated_columns(frame, (name,), iter([estimates[None, :]]))
         return frame, {"statistic": self.statistic}
 
@@ -86,24 +88,29 @@ class LikeliestValue(ValueAttack):
         if not column.weighable:
             return {}
         fine = min(2 * column.count_windows(self.tolerance), _MOST_BINS)
+        priors = {"": next(column.reconstruct(self.bins, ("chi2",)))}
+        for bins in sorted({self.bins, max(self.bins, fine)}):
+            for steps, prior in zip(_SHARPER, column.reconstruct(bins, _SHARPER), strict=True):
+                priors[f" after {steps} steps on {bins} bins"] = prior
         guesses = {
-            f"after {steps} steps on {bins} bins": self._estimate_under(prior, column, rows)
-            for bins in sorted({self.bins, max(self.bins, fine)})
-            for steps, prior in zip(_SHARPER, column.reconstruct(bins, _SHARPER), strict=True)
+            f"{way}{after}": self._estimate_under(prior, column, rows, way)
+            for after, prior in priors.items()
+            for way in _WINDOWS
         }
-        (smooth,) = column.reconstruct(self.bins, ("chi2",))
-        return guesses | {"the mode": self._estimate_under(smooth, column, rows, "mode")}
+        return guesses | {"mode": self._estimate_under(priors[""], column, rows, "mode")}
 
-    def _estimate_under(
-        self, prior: ColumnPrior, column: NoisyColumn, rows: Ints, statistic: Statistic | None = None
-    ) -> Floats:
+    def _choose_way(self, column: NoisyColumn) -> Way:
+        """Whole numbers are within reach or not: their windows need no soft rim."""
+        if self.statistic != "window":
+            return self.statistic
+        return "sharp window" if column.noise.step else "soft window"
+
+    def _estimate_under(self, prior: ColumnPrior, column: NoisyColumn, rows: Ints, way: Way) -> Floats:
         """The estimates of some cells; missing cells stay missing."""
         cells = column.cells[rows]
         there, estimates = np.isfinite(cells), np.full(len(rows), np.nan)
         reach = self.tolerance * (column.deviation or prior.deviation)
-        estimates[there] = estimate_likeliest_values(
-            cells[there], prior, column.noise, statistic or self.statistic, reach
-        )
+        estimates[there] = estimate_likeliest_values(cells[there], prior, column.noise, way, reach)
         return estimates
 
 
@@ -166,26 +173,26 @@ class NoisyColumn:
 
 
 def estimate_likeliest_values(
-    values: Floats, prior: ColumnPrior, noise: Noise, statistic: Statistic = "mode", reach: float = 0.0
+    values: Floats, prior: ColumnPrior, noise: Noise, way: Way = "mode", reach: float = 0.0
 ) -> Floats:
     """The mode or the mean of the true values behind each noisy one, or the middle of the heaviest window that reaches
     this far to both sides; an impossible value goes to the nearest end.
     """
     if prior.low == prior.high:
         return np.full_like(values, prior.low)
-    if statistic == "window":
+    if way in _WINDOWS:
         values = _merge_close_values(values)
     distinct, value_index = np.unique(values, return_inverse=True)
     estimates = np.empty_like(distinct)
-    windows = HeaviestWindow(prior, noise, reach)
+    windows = HeaviestWindow(prior, noise, reach, soft=way == "soft window")
     step = max(1, _CELLS // len(windows.middles))
     for start in range(0, len(distinct), step):
         report_progress(_STEP, start, len(distinct))
         part = distinct[start : start + step]
-        if statistic == "window":
+        if way in _WINDOWS:
             guess = windows.estimate(part)
         else:
-            weigh = _estimate_modes if statistic == "mode" else _estimate_posterior_means
+            weigh = _estimate_modes if way == "mode" else _estimate_posterior_means
             guess = weigh(part[:, None], prior, noise)
         estimates[start : start + step] = np.where(np.isfinite(guess), guess, np.clip(part, prior.low, prior.high))
     return np.asarray(estimates[value_index.reshape(-1)])
