@@ -49,11 +49,21 @@ def crowd_sizes(rows: Rows, missing: str) -> list[int]:
     ]
 
 
+def fitting_sizes(published: Rows, people: Rows) -> list[int]:
+    """For each published row, the people who have every cell that it shows; `people` are at the same levels."""
+    return [
+        sum(all(a is None or a == b for a, b in zip(row, person, strict=True)) for person in people)
+        for row in published
+    ]
+
+
 def kept_rows(rows: Rows, k: int, missing: str) -> list[int]:
-    """The largest set of rows in which each has a crowd of k."""
+    """The largest set of rows in which each has a crowd of k; and fits k people, if missing cells match anything."""
     kept = list(range(len(rows)))
     while True:
         sizes = crowd_sizes([rows[i] for i in kept], missing)
+        if missing == "matches_any":
+            sizes = list(map(min, sizes, fitting_sizes([rows[i] for i in kept], rows)))
         again = [i for i, size in zip(kept, sizes, strict=True) if size >= k]
         if again == kept:
             return kept

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from math import ceil
 from typing import Any
 
 import polars as pl
@@ -24,7 +25,7 @@ from sfumato.protect.anonymity.models import (
     TCloseness,
 )
 from tests import brute_models as book
-from tests.brute import generalized, matches
+from tests.brute import fitting_sizes, generalized, matches
 from tests.tables import Small, small_tables
 
 Accepts = Callable[[list[Any], list[Any]], bool]
@@ -167,10 +168,11 @@ def test_the_seeds_minimal_nodes() -> None:
 
 
 def kept_where_missing_matches_anything(
-    small: Small, values: list[str], accepted: list[Accepts], levels: Any
+    small: Small, values: list[str], accepted: list[Accepts], levels: Any, least: int
 ) -> list[int]:
     """The largest set of rows in which the crowd of each satisfies the models: take refused rows out, again."""
     published = generalized(small.rows, small.hierarchies, levels)
+    fits = fitting_sizes(published, published)
     kept = list(range(len(values)))
     while True:
         again = []
@@ -180,7 +182,7 @@ def kept_where_missing_matches_anything(
                 for other in kept
                 if other == row or matches(published[row], published[other], "matches_any")
             ]
-            if all(accepts(crowd, values) for accepts in accepted):
+            if all(accepts(crowd, values) for accepts in accepted) and fits[row] >= least:
                 again.append(row)
         if again == kept:
             return kept
@@ -193,11 +195,12 @@ def test_the_optimum_where_crowds_overlap(case: Any) -> None:
     """Without suppression, where a coarser crowd is no union of finer ones and nothing follows upward."""
     small, values, chosen, _ = case
     accepted = [accepts for _, accepts in chosen]
+    least = max(ceil(getattr(model, "k", getattr(model, "l", 1))) for model, _ in chosen)
     shape = product(*(range(len(hierarchy[0])) for hierarchy in small.hierarchies))
     possible = [
         levels
         for levels in shape
-        if len(kept_where_missing_matches_anything(small, values, accepted, levels)) == len(values)
+        if len(kept_where_missing_matches_anything(small, values, accepted, levels, least)) == len(values)
     ]
     table = table_of(small, values)
     table = sf.Table.of(table.frame, dict(table.roles), dict(table.hierarchies), "matches_any")

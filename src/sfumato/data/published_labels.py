@@ -215,14 +215,15 @@ class Domain:
         """The covers with one more leaf: a missing cell covers it, and so does a label that covers everything."""
         cover = self.cover(labels)
         leaves, texts = len(self.leaves), _spell_labels(labels)
-        silent = [i for i, text in enumerate(texts) if text is None or (holes and self._says_nothing(text))]
+        silent = [i for i, text in enumerate(texts) if text is None or (holes and self.says_nothing(text))]
         label = np.concatenate([cover.label, np.array(silent, dtype=np.int64)])
         by_label = np.argsort(label, kind="stable")
         start = np.concatenate([cover.start, np.full(len(silent), leaves)])[by_label]
         stop = np.concatenate([cover.stop, np.full(len(silent), leaves + 1)])[by_label]
         return LabelCover(len(texts), np.append(cover.order, leaves), label[by_label], start, stop)
 
-    def _says_nothing(self, text: str) -> bool:
+    def says_nothing(self, text: str) -> bool:
+        """Whether a label covers every value, so that a missing one may have it, too."""
         return text == SUPPRESSED or (
             len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts
         )

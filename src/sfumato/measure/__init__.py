@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato.measure.anonymity.diversity import enhanced_beta as enhanced_beta
     from sfumato.measure.anonymity.diversity import entropy_l as entropy_l
     from sfumato.measure.anonymity.diversity import recursive_c as recursive_c
+    from sfumato.measure.anonymity.fitting_people import fitting_people as fitting_people
     from sfumato.measure.anonymity.presence import delta_presence as delta_presence
     from sfumato.measure.anonymity.presence import k_map as k_map
     from sfumato.measure.anonymity.privacy import class_size_counts as class_size_counts

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from sfumato.release import Claim, Number
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 
 def claim_nobody_named(table: Table) -> Claim:
@@ -64,3 +64,36 @@ def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = F
         needs_original=left_out,
         meaning="The share of rows that were suppressed is within the limit.",
     )
+
+
+def guard_blanks(claims: tuple[Claim, ...], published: Table, least: int = 1) -> tuple[Claim, ...]:
+    """Claims about crowds, worded for empty cells that match anything, and one about people beside them.
+
+    Rows that match because they are empty are no crowd: after k − 1 whole rows were blanked, any file has classes of k.
+    So each row must also fit at least k people of the originals, or `least` of them.
+    """
+    known = [name for name in published.quasi_identifying if name in published.frame.columns]
+    if published.missing is not Missing.MATCHES_ANY or not any(published.frame[name].null_count() for name in known):
+        return claims
+    crowds = [claim for claim in claims if claim.property == "k_anonymity"]
+    least = max([least, *(int(claim.threshold) for claim in crowds)])
+    if least < 2 or any(claim.property == "fitting_people" for claim in claims):
+        return claims
+    starred = {name: claim.arguments[name] for claim in crowds for name in claim.arguments if name == "starred_rows"}
+    fitting = claim_with_originals(
+        "fitting_people",
+        least,
+        "at_least",
+        starred,
+        f"Every published row fits at least {least} people of the originals: they have all the values it shows.",
+    )
+    return (*(_word_for_blanks(claim) if claim in crowds else claim for claim in claims), fitting)
+
+
+def _word_for_blanks(claim: Claim) -> Claim:
+    others = int(claim.threshold) - 1
+    meaning = (
+        f"Every published row agrees with at least {others} others wherever both have a quasi-identifying value. An "
+        "empty cell agrees with everything, so this alone hides nobody."
+    )
+    return claim.model_copy(update={"meaning": meaning})

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""An integer program, built line by line and solved by HiGHS in an interruptible thread."""
+"""An integer program, built line by line and solved by HiGHS."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
-from threading import Thread
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Floats, Ints
-from sfumato.progress import report_progress
+from sfumato.protect.solver import OPTIMAL, SolverProgram, solve_milp
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,53 +65,26 @@ class IntegerProgram:
 
 def solve_program(program: IntegerProgram, costs: Floats, seconds: float) -> ProgramAnswer | None:
     """The cheapest solution found in the time; None if none was found."""
-    done = _run_solver(program, costs, seconds)
-    if done.x is None:
+    done = solve_milp(_gather_arrays(program, costs), seconds)
+    if done.values is None:
         return None
-    values: Floats = np.round(np.asarray(done.x)).astype(np.float64)
+    values: Floats = np.round(done.values).astype(np.float64)
     cost = round(float(costs @ values))
+    proven = done.status == OPTIMAL
     # Costs are integers, so the bound may be rounded up; 1e-6 is HiGHS's own tolerance.
-    bound = cost if done.status == 0 else max(0, ceil(float(done.mip_dual_bound) - 1e-6))
-    return ProgramAnswer(values, min(bound, cost), done.status == 0)
+    bound = cost if proven else 0 if done.bound == -np.inf else max(0, ceil(done.bound - 1e-6))
+    return ProgramAnswer(values, min(bound, cost), proven)
 
 
-def _run_solver(program: IntegerProgram, costs: Floats, seconds: float) -> Any:
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
-
-    limits: list[Any] = []
-    if program.columns:
-        offsets = np.cumsum([0, *map(len, program.columns)])
-        shape = (len(program.columns), len(program.upper))
-        entries = (np.concatenate(program.weights), np.concatenate(program.columns), offsets)
-        limits = [LinearConstraint(csr_array(entries, shape=shape), program.low, program.high)]
-    asked: dict[str, Any] = {
-        "integrality": np.ones(len(costs), dtype=np.int64),
-        "bounds": Bounds(0, program.upper),
-        "constraints": limits,
-        "options": {"time_limit": max(seconds, 0.1), "mip_rel_gap": 0.0},
-    }
-    return _await_solver(lambda: milp(costs, **asked))
-
-
-def _await_solver(work: Callable[[], Any]) -> Any:
-    """Wait for the solver in its own thread and report progress, so that it can be interrupted."""
-    results: list[Any] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as problem:
-            failed.append(problem)
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    waited = 0
-    while thread.is_alive():
-        thread.join(timeout=0.2)
-        report_progress("solving the integer program", waited)
-        waited += 1
-    if failed:
-        raise failed[0]
-    return results[0]
+def _gather_arrays(program: IntegerProgram, costs: Floats) -> SolverProgram:
+    nothing = np.zeros(0)
+    return SolverProgram(
+        costs,
+        np.ones(len(costs), dtype=np.int64),
+        program.upper,
+        np.concatenate([nothing, *program.weights]),
+        np.concatenate([nothing.astype(np.int64), *program.columns]),
+        np.cumsum([0, *map(len, program.columns)]).astype(np.int64),
+        np.array(program.low, dtype=np.float64),
+        np.array(program.high, dtype=np.float64),
+    )

@@ -62,6 +62,10 @@ LOSSES = {
         "Shift in counts",
         "Sum of the changes in the number of people per swapped value.",
     ),
+    "marginal_total_variation": (
+        "Shift of the swapped values",
+        "Half the sum of the changes in the shares of swapped values: what was 12 % and is 40 % moved by 28 %.",
+    ),
     "objective": (
         "Cost of swapping",
         "Sum of how much likelier the true values are than their replacements. Smaller keeps more of the data.",

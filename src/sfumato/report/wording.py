@@ -66,6 +66,7 @@ PROPERTIES = {
     "copied_uniques": "No unique person is copied",
     "kept_cells_changed": "Only the synthetic columns were changed",
     "nearer_training": "Rows are not nearer to training people",
+    "fitting_people": "Every row could be about enough people",
     "uniques_off_share": "As many records are swapped as promised",
     "groups_unbroken": "No group of records shares one value",
     "marginal_shift": "Values occur as often as before",

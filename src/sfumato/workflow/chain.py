@@ -19,6 +19,7 @@ from sfumato.details import ChainDetails
 from sfumato.errors import quote_names
 from sfumato.key import Key
 from sfumato.measure.checks import CHECKS
+from sfumato.protect.claims import guard_blanks
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -53,7 +54,14 @@ def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> Prot
         else:
             next_release = step.protect(release.data, randomness=randomness)
         release = _chain_releases(release, _state_unknown(replace(next_release, method=method)))
-    return ProtectedData(release, keys)
+    return ProtectedData(_guard_blanked_crowds(release), keys)
+
+
+def _guard_blanked_crowds(release: Release) -> Release:
+    """A later method may have left cells empty: then what an earlier one says about crowds is no longer enough."""
+    if not isinstance(release.data, Table):
+        return release
+    return replace(release, claims=guard_blanks(release.claims, release.data))
 
 
 def _require_rows(release: Release) -> Ints:

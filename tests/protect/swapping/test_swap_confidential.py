@@ -14,6 +14,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from papers.li_2004.data import offers
 from sfumato.measure.swapping.swap_checks import (
+    compare_value_shares,
     count_cells_changed_elsewhere,
     count_unbroken_groups,
     count_uniques_off_share,
@@ -275,3 +276,15 @@ def test_json_round_trip_keeps_counts_and_shares_apart(method: SwapConfidential)
 def test_its_maturity_says_whether_it_can_be_read_back() -> None:
     assert SwapConfidential(column="a", share=0.5).maturity == "for study"
     assert SwapConfidential(column="a", share=0.5, search="random").maturity == "stable"
+
+
+def test_a_skewed_column_does_not_keep_its_counts_and_nothing_claims_that_it_does() -> None:
+    """12 of 100 are ill and 50 change: all 12 become healthy and 38 healthy people ill."""
+    table = sf.Table.of(
+        {"id": list(range(100)), "ill": ["yes"] * 12 + ["no"] * 88}, {"id": "quasi_identifying", "ill": "sensitive"}
+    )
+    release = SwapConfidential(column="ill", share=0.5).protect(table, SEEDED)
+    assert compare_value_shares(table, release.data, "ill").rows() == [("no", 0.88, 0.62), ("yes", 0.12, 0.38)]
+    assert release.losses["marginal_total_variation"] == pytest.approx(0.26)
+    assert "marginal_shift" not in {claim.property for claim in release.claims}
+    assert not [claim for claim in release.claims if "as often" in claim.meaning]

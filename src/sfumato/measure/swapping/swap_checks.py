@@ -93,6 +93,18 @@ def measure_marginal_shift(original: Table, published: Table, column: str, rows:
     return sum(abs(before.get(value, 0) - after.get(value, 0)) for value in before.keys() | after.keys())
 
 
+def compare_value_shares(original: Table, published: Table, column: str, rows: Rows = None) -> pl.DataFrame:
+    """Each `value` of a column with its share of the rows `before` and `after`, the largest change first."""
+    taken = select_originals(original, rows)
+    require_columns(taken, [column], original.source)
+    require_columns(published.frame, [column], published.source)
+    before, after = (_count_spelt_values(frame[column]) for frame in (taken, published.frame))
+    values = sorted(before.keys() | after.keys(), key=lambda value: (value is None, value or ""))
+    shares = [(value, before.get(value, 0) / taken.height, after.get(value, 0) / len(published)) for value in values]
+    frame = pl.DataFrame(shares, {"value": pl.String, "before": pl.Float64, "after": pl.Float64}, orient="row")
+    return frame.sort((pl.col("after") - pl.col("before")).abs(), descending=True, maintain_order=True)
+
+
 def count_cells_changed_elsewhere(
     original: Table,
     published: Table,

@@ -53,7 +53,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
     list_hidden_columns,
     state_blanked,
 )
-from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within
+from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within, guard_blanks
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
@@ -236,12 +236,13 @@ class Generalize(Method):
         # Without suppression a row of stars is an ordinary row: each column's level produced it.
         stars = "suppressed" if suppressed and not left_out else "class"
         arguments = {"starred_rows": "class" if hidden is None else "suppressed"}
+        models = tuple(
+            claim_about_all_rows(claim) if hidden is not None and model.compares else claim
+            for model in self.models
+            for claim in model.claims(arguments, grouping.sensitive)
+        )
         return (
-            *(
-                claim_about_all_rows(claim) if hidden is not None and model.compares else claim
-                for model in self.models
-                for claim in model.claims(arguments, grouping.sensitive)
-            ),
+            *guard_blanks(models, table, ModelJudge(self.models).least_crowd),
             claim_suppression_within(self.suppression_limit, stars, left_out),
             *claim_nothing_shown(hidden or ()),
             claim_nobody_named(table),

@@ -22,7 +22,7 @@ from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.engine.value_codes import index_cells
 from sfumato.errors import DataError
 from sfumato.protect.anonymity.node_classes import ClassJudge, JudgedNode, Levels, NodeClasses, NodeVerdict
-from sfumato.protect.anonymity.overlapping_classes import count_matching_rows, pair_matching_values
+from sfumato.protect.anonymity.overlapping_classes import count_fitting_rows, count_matching_rows, pair_matching_values
 from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn
 from sfumato.table import Missing, Table
 
@@ -249,7 +249,9 @@ class Grouping:
             return pair_matching_values(own, groups, unknown, here, len(sensitive.values))
 
         crowds = count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0))
-        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={}, _measured={})
+        fits = count_fitting_rows(groups, unknown, plain.sizes)
+        crowds = np.maximum(crowds, 1)
+        return replace(plain, crowds=crowds, fits=fits, overlapping=overlapping, _counted={}, _measured={})
 
     def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
         """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""

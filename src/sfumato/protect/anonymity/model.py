@@ -36,6 +36,11 @@ class PrivacyModel(Description, ABC):
 
     model: str
 
+    @property
+    def least_crowd(self) -> int:
+        """How many people it hides everybody among, at the least."""
+        return 1
+
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns that it uses."""
         column = getattr(self, "column", None)

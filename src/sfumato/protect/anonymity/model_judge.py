@@ -26,7 +26,13 @@ class ModelJudge:
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Classes that some model refuses; a single row satisfies no model but k = 1."""
-        return self._flag_refused_by(self.models, classes)
+        refused = self._flag_refused_by(self.models, classes)
+        return refused if classes.fits is None else refused | (classes.fits < self.least_crowd)
+
+    @property
+    def least_crowd(self) -> int:
+        """How many people everybody is hidden among, at the least."""
+        return max(model.least_crowd for model in self.models)
 
     @property
     def steady(self) -> bool:

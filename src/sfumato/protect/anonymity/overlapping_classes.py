@@ -25,13 +25,25 @@ def pair_matching_values(own: ClassValues, groups: Ints, unknown: Flags, here: F
 
 
 def count_matching_rows(groups: Ints, unknown: Flags, sizes: Ints) -> Ints:
-    """Rows that agree with a class wherever both are known, for every class; one grouping per pair of patterns."""
+    """Rows that agree with a class wherever both are known, for every class."""
+    return _count_agreeing_rows(groups, unknown, sizes, need_all=False)
+
+
+def count_fitting_rows(groups: Ints, unknown: Flags, sizes: Ints) -> Ints:
+    """Rows that have every value that is known of a class, for every class: the people its rows could be about."""
+    return _count_agreeing_rows(groups, unknown, sizes, need_all=True)
+
+
+def _count_agreeing_rows(groups: Ints, unknown: Flags, sizes: Ints, *, need_all: bool) -> Ints:
+    """One grouping per pair of patterns; with `need_all`, other rows must know all that is known of the class."""
     crowds: Ints = np.zeros(len(sizes), dtype=np.int64)
     patterns, pattern_of = np.unique(unknown, axis=1, return_inverse=True)
     members = [np.flatnonzero(pattern_of.ravel() == number) for number in range(patterns.shape[1])]
     for number, ours in enumerate(members):
         for other, theirs in enumerate(members):
             common = ~patterns[:, number] & ~patterns[:, other]
+            if need_all and (common != ~patterns[:, number]).any():
+                continue
             if not common.any():
                 crowds[ours] += sizes[theirs].sum()
                 continue

@@ -16,7 +16,7 @@ the other sides, sum to at least 1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from time import monotonic
 
@@ -25,6 +25,7 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.mine.entries.cells import BLANKED, PUBLIC
 from sfumato.protect.entries.entry_ledger import EntryLedger
+from sfumato.protect.solver import INFEASIBLE, OPTIMAL, SolverProgram, solve_milp
 
 Part = tuple[int, int, tuple[int, ...]]
 """A rule, the side of it that a row is on, and the columns any of which removes the row."""
@@ -208,30 +209,38 @@ def _add_entry_binaries(
 
 def _solve_entry_program(model: _EntryModel, most: int, seconds: float, width: int) -> ProgramSolution:
     """Run the solver."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
-
-    places = [(index, of, value) for index, (terms, _) in enumerate(model.rows) for of, value in terms.items()]
-    lines, of, value = (np.array(part) for part in zip(*places, strict=True))
-    matrix = csr_array((value, (lines.astype(np.int32), of.astype(np.int32))), shape=(len(model.rows), len(model.cost)))
-    cost = np.array(model.cost, dtype=np.float64)
-    bounds = Bounds(0, np.array(model.most, dtype=np.float64))
-    limits = LinearConstraint(matrix, np.array([least for _, least in model.rows]))
+    program = _gather_arrays(model)
     begun = monotonic()
     # Stopped early, the solver may have no bound at all: the relaxation alone is solved quickly.
-    relaxed = milp(cost, bounds=bounds, constraints=limits, options={"time_limit": seconds})
-    bound = most + 1.0 if relaxed.status == 2 else float(relaxed.fun) if relaxed.status == 0 else 0.0
+    relaxed = solve_milp(replace(program, integrality=np.zeros_like(program.integrality)), seconds)
+    infeasible = relaxed.status == INFEASIBLE
+    bound = most + 1.0 if infeasible else 0.0
+    if relaxed.status == OPTIMAL and relaxed.values is not None:
+        bound = float(program.costs @ relaxed.values)
     left = seconds - (monotonic() - begun)
-    if relaxed.status == 2 or left <= 0:
-        return ProgramSolution(None, bound, proven=relaxed.status == 2)
-    solution = milp(
-        cost, integrality=np.array(model.whole), bounds=bounds, constraints=limits,
-        options={"time_limit": left, "mip_rel_gap": 0.0},
-    )  # fmt: skip
-    if solution.status == 2:
+    if infeasible or left <= 0:
+        return ProgramSolution(None, bound, proven=infeasible)
+    solution = solve_milp(program, left)
+    if solution.status == INFEASIBLE:
         return ProgramSolution(None, most + 1.0, proven=True)
-    entries = None if solution.x is None else _list_blanked_entries(model, np.rint(solution.x).astype(np.int64), width)
-    return ProgramSolution(entries, max(bound, float(solution.mip_dual_bound or 0.0)), proven=solution.status == 0)
+    entries = None
+    if solution.values is not None:
+        entries = _list_blanked_entries(model, np.rint(solution.values).astype(np.int64), width)
+    return ProgramSolution(entries, max(bound, solution.bound), proven=solution.status == OPTIMAL)
+
+
+def _gather_arrays(model: _EntryModel) -> SolverProgram:
+    least = np.array([least for _, least in model.rows], dtype=np.float64)
+    return SolverProgram(
+        np.array(model.cost, dtype=np.float64),
+        np.array(model.whole, dtype=np.int64),
+        np.array(model.most, dtype=np.float64),
+        np.array([value for terms, _ in model.rows for value in terms.values()], dtype=np.float64),
+        np.array([variable for terms, _ in model.rows for variable in terms], dtype=np.int64),
+        np.cumsum([0, *(len(terms) for terms, _ in model.rows)]).astype(np.int64),
+        least,
+        np.full(len(least), np.inf),
+    )
 
 
 def _list_blanked_entries(model: _EntryModel, values: Ints, width: int) -> Ints:

@@ -2,17 +2,18 @@
 """Swap confidential values: nobody who is unique in the known columns has a certain confidential value.
 
 Against an adversary who knows everything but the confidential column of somebody, finds the one row that fits (or
-several that agree) and reads the value. A share of such values is exchanged among records; the counts of all values and
-all other columns stay the same. Which records, and for which values, is chosen to distort the joint distribution least,
-by a simple Bayes estimate. What leaks: the values of records that were not swapped, and, to anyone who knows the
-method, which records are likely to have been swapped. X.-B. Li, S. Sarkar, *A data perturbation approach to privacy
-protection in data mining* (ICIS 2004).
+several that agree) and reads the value. A share of such values is exchanged among records; all other columns stay the
+same, and so do the counts of all values, unless one value is so common that its records find too few partners. Which
+records, and for which values, is chosen to distort the joint distribution least, by a simple Bayes estimate. What
+leaks: the values of records that were not swapped, and, to anyone who knows the method, which records are likely to
+have been swapped. X.-B. Li, S. Sarkar, *A data perturbation approach to privacy protection in data mining* (ICIS 2004).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -49,17 +50,19 @@ class SwapConfidential(Method):
 
     Guarantee: of the records that are unique in their non-confidential values, the given share has another confidential
     value than before, and in each group of records that agree in everything, some have, and not all. No other cell
-    changes. With `search = "optimal"` each confidential value occurs as often as before, if that is possible, and
-    otherwise the counts shift as little as possible, and no release with these properties costs less in posterior
-    probability (problem 12 of the paper), or the gap is stated. `paper` and `random` balance unique records and groups
-    separately, as the paper does, and may shift more: the claim states by how much.
+    changes. With `search = "optimal"` the counts of values shift as little as these changes allow, and no release with
+    these properties costs less in posterior probability (problem 12 of the paper), or the gap is stated. `paper` and
+    `random` balance unique records and groups separately, as the paper does, and may shift more. That counts stay is
+    claimed only if they do; otherwise `losses` has the shift.
     Against: an adversary who knows all non-confidential values of somebody and reads the confidential one; such a
     reading is right for the share that was not swapped, so it is never certain.
-    Limits: only certainty is prevented. Records that were not swapped show their true value. In a group of three or
-    more, the majority value is true. An adversary who knows the method can distinguish likely from unlikely swaps:
-    records are chosen by their values and not at random. With a column of two values, 92 % of the unique records of a
-    census table were read correctly in this way after `optimal` and `paper` (`SwapLinkage(knows="method")`), and 78 %
-    after `random`, which is what the other columns predict for anybody.
+    Limits: counts cannot stay if one value must give away more than half of all changes: in a column of two values of
+    which one is held by 11.7 % of 40,000 people who are all unique, a share of 0.5 makes that 38 %. Choose a share of
+    at most twice the rare value's. Only certainty is prevented. Records that were not swapped show their true value. In
+    a group of three or more, the majority value is true. An adversary who knows the method can distinguish likely from
+    unlikely swaps: records are chosen by their values and not at random. With a column of two values, 92 % of the
+    unique records of a census table were read correctly in this way after `optimal` and `paper`
+    (`SwapLinkage(knows="method")`), and 78 % after `random`, which is what the other columns predict for anybody.
     Papers: Li, Sarkar 2004.
     """
 
@@ -84,9 +87,10 @@ class SwapConfidential(Method):
     """The non-confidential columns, which an adversary knows; by default the quasi-identifying ones."""
     search: Literal["optimal", "paper", "random"] = "optimal"
     """`optimal` solves problem (12); `paper` swaps pairs as published, to a local optimum; `random` is phase I alone:
-    the counts stay, and swapped records are drawn at random, so that they cannot be inferred from the values."""
+    swapped records are drawn at random, so that they cannot be inferred from the values."""
     seconds: float = Field(default=60.0, gt=0.0)
-    """How long `optimal` may take to prove optimality after it has found a good solution."""
+    """How long the search may take in each column. Then the best solution so far is published; `details` states its
+    bound. With two values `optimal` needs no search."""
 
     def footprint(self, data: Table) -> Footprint:
         """The swapped columns, and the pattern by which records are found."""
@@ -173,11 +177,12 @@ class SwapConfidential(Method):
             return find_best_answer(records, shift, self.seconds, chance)
         if not records.moving:
             return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
+        until = monotonic() + self.seconds
         answer = draw_phase_one_answer(records, chance)
         if self.search == "paper":
-            answer = run_phase_two(records, answer).answer
+            answer = run_phase_two(records, answer, until).answer
         shift = int(np.abs(answer.shift(records)).sum())
-        bound = find_prices(records, shift)[1].bound
+        bound = find_prices(records, shift, until)[1].bound
         return SwapOptimum(answer, answer.cost(records), min(bound, answer.cost(records)))
 
     def _count_changes_per_group(self, sizes: Ints) -> Ints:
@@ -203,7 +208,7 @@ class SwapConfidential(Method):
 
     def _claims(self, swapped: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
         column, of = f'"{swapped.name}"', {"column": swapped.name, "pattern": tuple(pattern)}
-        # Counts that cannot be kept are not claimed: their shift is a loss, and stays with the custodian.
+        # Counts that cannot stay are not claimed: their shift is a loss, which stays with the custodian.
         marginal = _make_swap_claim(
             "marginal_shift", {"column": swapped.name}, f"Every value of {column} occurs as often as before."
         )
@@ -312,6 +317,7 @@ def _compute_swap_losses(done: Sequence[_SwappedColumn], known: Sequence[tuple[I
         "changed_cells": changed,
         "joint_total_variation": round(sum(distances) / len(distances), 12),
         "marginal_shift": sum(swapped.shift for swapped in done),
+        "marginal_total_variation": round(sum(swapped.shift for swapped in done) / 2 / cells, 12),
         "objective": sum(swapped.optimum.objective for swapped in done) / UNIT,
         "suppressed_rows": 0,
     }

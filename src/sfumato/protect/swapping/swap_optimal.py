@@ -17,6 +17,8 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.progress import report_progress
 from sfumato.protect.integer_program import IntegerProgram, solve_program
+from sfumato.protect.swapping.swap_draft import draft_answer
+from sfumato.protect.swapping.swap_paper import run_phase_two
 from sfumato.protect.swapping.swap_prices import (
     WHOLE,
     PricedDecisions,
@@ -26,6 +28,7 @@ from sfumato.protect.swapping.swap_prices import (
     list_sum_entries,
 )
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
+from sfumato.protect.swapping.swap_two_values import find_best_split
 
 _FEW = 400
 """Records of the first integer program."""
@@ -51,34 +54,35 @@ class SwapOptimum:
 
 
 def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: np.random.Generator) -> SwapOptimum:
-    """The cheapest solution whose counts shift by at most `shift` in total; ties are broken at random."""
-    until = monotonic() + seconds
+    """The cheapest solution found in the time whose counts shift by at most `shift` in total; ties are broken at
+    random.
+    """
     if not records.moving:
         return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
-    prices, decided = find_prices(records, shift)
-    ranked = np.sort(decided.second)
+    if records.categories == 2:
+        answer = find_best_split(records, shift, chance)
+        return SwapOptimum(answer, answer.cost(records), answer.cost(records))
+    until = monotonic() + seconds
+    prices, decided = find_prices(records, shift, until - seconds / 2)
     best: SwapOptimum | None = None
+    ranked = np.sort(decided.second)
     width = _choose_core_width(ranked, _FEW)
-    while True:
+    while (left := until - monotonic()) > 0:
         report_progress("deciding swaps", int(np.searchsorted(ranked, width)), len(ranked))
         core = UndecidedCore.of(records, decided, width)
-        # Without a solution there is nothing to return: then the time limit does not apply.
-        decided_copies, exact = _solve_core(
-            core, records, prices, shift, max(until - monotonic(), 1.0) if best else 3600.0
-        )
-        if decided_copies is not None:
-            best = _keep_better(
-                best, _spread_core_decisions(core, records, decided, decided_copies, chance), records, decided.bound
-            )
-            needed = best.objective - decided.bound - 1
-            if exact and width >= needed:
-                return SwapOptimum(best.answer, best.objective, best.objective)
-            if monotonic() > until:
-                return best
-        assert decided_copies is not None or width < WHOLE, "all records together have a solution"
+        core_decisions, exact = _solve_core(core, records, prices, shift, left)
+        if core_decisions is not None:
+            answer = _spread_core_decisions(core, records, decided, core_decisions, chance)
+            best = _keep_better(best, answer, records, decided.bound)
+        best = best or _draft_optimum(records, shift, decided.bound, chance, until - seconds / 4)
+        if core_decisions is not None and exact and width >= best.objective - decided.bound - 1:
+            return SwapOptimum(best.answer, best.objective, best.objective)
+        if width >= WHOLE:
+            break
         inside = int(np.searchsorted(ranked, width, side="right"))
         grown = _choose_core_width(ranked, _GROWTH * max(inside, _FEW))
-        width = grown if best is None else min(grown, max(best.objective - decided.bound - 1, width + 1))
+        width = min(grown, max(best.objective - decided.bound - 1, width + 1))
+    return best or _draft_optimum(records, shift, decided.bound, chance, until)
 
 
 def _choose_core_width(ranked: Ints, records: int) -> int:
@@ -86,9 +90,17 @@ def _choose_core_width(ranked: Ints, records: int) -> int:
     return WHOLE if records >= len(ranked) else min(int(ranked[records]), WHOLE)
 
 
+def _draft_optimum(
+    records: SwapRecords, shift: int, bound: int, chance: np.random.Generator, until: float
+) -> SwapOptimum:
+    """A solution that does not depend on a solver: any that meets the sums, improved by pairwise swaps."""
+    answer = run_phase_two(records, draft_answer(records, shift, chance), until).answer
+    return _keep_better(None, answer, records, bound)
+
+
 def _keep_better(known: SwapOptimum | None, answer: SwapAnswer, records: SwapRecords, bound: int) -> SwapOptimum:
     cost = answer.cost(records)
-    return known if known is not None and known.objective <= cost else SwapOptimum(answer, cost, bound)
+    return known if known is not None and known.objective <= cost else SwapOptimum(answer, cost, min(bound, cost))
 
 
 def _solve_core(

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
+from math import inf
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -81,17 +83,18 @@ def _average_costs(records: SwapRecords, copies: Ints) -> Floats:
     return np.asarray(means.diagonal()[:, None] - means)
 
 
-def run_phase_two(records: SwapRecords, start: SwapAnswer) -> SwapOutcome:
-    """Swap as in Table 2, from a start that has an entry for every record."""
+def run_phase_two(records: SwapRecords, start: SwapAnswer, until: float = inf) -> SwapOutcome:
+    """Swap as in Table 2, from a start that has an entry for every record, until a time of the clock at the latest."""
     current, rounds = start.category.copy(), 0
     swaps: list[RecordSwap] = []
-    while True:
+    while monotonic() < until:
         report_progress("swapping as published", len(swaps))
-        done = _run_round(records, start.record, current)
+        done = _run_round(records, start.record, current, until)
         if not done:
-            return SwapOutcome(SwapAnswer(start.record, current), tuple(swaps), rounds)
+            break
         swaps += done
         rounds += 1
+    return SwapOutcome(SwapAnswer(start.record, current), tuple(swaps), rounds)
 
 
 def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
@@ -108,7 +111,7 @@ def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
     return len({first.true, first.current, other.true, other.current}) == 4
 
 
-def _run_round(records: SwapRecords, record: Ints, current: Ints) -> list[RecordSwap]:
+def _run_round(records: SwapRecords, record: Ints, current: Ints, until: float) -> list[RecordSwap]:
     """Step 3 of Table 2; changes `current`."""
     chances, own, free = records.chances[record], records.own[record], records.free[record]
     classes = _group_by_swap_class(own, current, free, records.categories)
@@ -124,8 +127,12 @@ def _run_round(records: SwapRecords, record: Ints, current: Ints) -> list[Record
         return queues[of, to]
 
     names = sorted(classes)
-    pairs = [(a, b) for index, a in enumerate(names) for b in names[index + 1 :] if is_admissible(a, b)]
-    lines = [(*queue(a, b.current), *queue(b, a.current)) for a, b in pairs]
+    lines: list[Line] = []
+    for index, first in enumerate(names):
+        if monotonic() > until:
+            break
+        partners = [other for other in names[index + 1 :] if is_admissible(first, other)]
+        lines += [(*queue(first, other.current), *queue(other, first.current)) for other in partners]
     heap = [(line[1][0] + line[3][0], number, 0, 0) for number, line in enumerate(lines)]
     heapify(heap)
     return _swap_cheapest_first(heap, lines, current)

@@ -11,6 +11,7 @@ bound is exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ _FEW = 50
 """The number of undecided records left to the integer program."""
 _GROWTH = 4
 _ROUNDS = 40
+_TIME_IS_OVER = 1
+"""What scipy calls a linear program that reached its limit."""
 _REACH = 3.0
 """How far prices move in one step, in core widths."""
 
@@ -150,10 +153,10 @@ class UndecidedCore:
         return np.asarray(self.free[self.of_kind] & (self.takes != self.gives))
 
 
-def find_prices(records: SwapRecords, shift: int) -> tuple[SwapPrices, PricedDecisions]:
-    """The prices with the highest bound found, and what records choose at them.
+def find_prices(records: SwapRecords, shift: int, until: float) -> tuple[SwapPrices, PricedDecisions]:
+    """The prices with the highest bound found until a time of the clock, and what records choose at them.
 
-    First in a small sample, then in larger ones: each starts with nearly correct prices.
+    First in a small sample, then in larger ones: each starts with nearly correct prices. Any prices give a bound.
     """
     prices = SwapPrices(np.zeros(records.categories, dtype=np.int64), 0)
     everybody = len(records.own)
@@ -161,25 +164,29 @@ def find_prices(records: SwapRecords, shift: int) -> tuple[SwapPrices, PricedDec
     order = np.random.default_rng(0).permutation(everybody)
     free = int(records.free.sum())
     sampled = _SAMPLE
-    while sampled < everybody:
+    while sampled < everybody and monotonic() < until:
         which = np.sort(order[:sampled])
         share = int(records.free[which].sum()) / max(free, 1)
         part = records.some(which, round(records.changes * share))
         # An infeasible sample would drive prices to infinity, so its counts may shift as needed.
         allowed = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
-        prices = _improve_prices(part, allowed, prices)[0]
+        prices = _improve_prices(part, allowed, prices, until)[0]
         sampled *= _GROWTH
-    return _improve_prices(records, shift, prices)
+    return _improve_prices(records, shift, prices, until)
 
 
-def _improve_prices(records: SwapRecords, shift: int, prices: SwapPrices) -> tuple[SwapPrices, PricedDecisions]:
-    """Improve prices until the core's linear program matches the bound."""
+def _improve_prices(
+    records: SwapRecords, shift: int, prices: SwapPrices, until: float
+) -> tuple[SwapPrices, PricedDecisions]:
+    """Improve prices until the core's linear program matches the bound, or the time is over."""
     decided = decide_at_prices(records, prices, shift)
     wanted = _SAMPLE
     for step in range(_ROUNDS):
         report_progress("pricing swaps", step)
         core = UndecidedCore.of(records, decided, _choose_width_for_core(decided.second, wanted))
-        moved = _solve_relaxed_core(core, records, prices, shift)
+        moved = _solve_relaxed_core(core, records, prices, shift, until - monotonic())
+        if moved is None:
+            break
         other = prices.moved(moved.category, moved.change)
         judged = decide_at_prices(records, other, shift)
         gained = judged.bound - decided.bound
@@ -213,10 +220,17 @@ class _PriceMove:
     """Whether the sums are met without slack: then the core is a fractional solution."""
 
 
-def _solve_relaxed_core(core: UndecidedCore, records: SwapRecords, prices: SwapPrices, shift: int) -> _PriceMove:
-    """Solve the core's relaxation; regrets are scaled by the width, so that the solver sees numbers around 1."""
+def _solve_relaxed_core(
+    core: UndecidedCore, records: SwapRecords, prices: SwapPrices, shift: int, seconds: float
+) -> _PriceMove | None:
+    """Solve the core's relaxation; None if the time does not suffice.
+
+    Regrets are scaled by the width, so that the solver sees numbers around 1.
+    """
     from scipy import optimize
 
+    if seconds <= 0:
+        return None
     linprog: Any = optimize.linprog
     whole = core.width == WHOLE
     scale = float(UNIT) if whole else float(max(core.width, 1))
@@ -231,7 +245,10 @@ def _solve_relaxed_core(core: UndecidedCore, records: SwapRecords, prices: SwapP
         b_eq=np.concatenate([-core.shift, [records.changes - core.changed], core.size, [shift]]).astype(np.float64),
         bounds=np.column_stack([np.zeros(len(upper)), upper]),
         method="highs",
+        options={"time_limit": seconds},
     )
+    if done.status == _TIME_IS_OVER:
+        return None
     assert done.x is not None, "with slack every sum can be met"
     duals = -np.asarray(done.eqlin.marginals) * scale
     help_used = float(done.x[-2 * categories - 2 :].sum())

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""A first solution of problem (12), in the time of a sort: what is published if a search finds nothing in its time.
+
+Records that change are chosen by their cost, at most as many of each category as the smallest shift allows. If no
+category gives away more than half of all changes, their categories are rotated by the largest count, so that nobody
+keeps the own one. Otherwise the largest category trades with all others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.arrays import Ints
+from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
+
+
+def draft_answer(records: SwapRecords, shift: int, chance: np.random.Generator) -> SwapAnswer:
+    """A solution that meets every sum, if the shift is at least the smallest one."""
+    changed = ~records.free
+    changed[_choose_free_records(records, shift, chance)] = True
+    movers, stayers = np.flatnonzero(changed), np.flatnonzero(~changed)
+    movers = np.repeat(movers, records.weight[movers])
+    movers = movers[np.argsort(records.own[movers], kind="stable")]
+    category = np.concatenate([_assign_categories(records, movers), records.own[stayers]])
+    return SwapAnswer(np.concatenate([movers, stayers]).astype(np.int64), category)
+
+
+def _assign_categories(records: SwapRecords, movers: Ints) -> Ints:
+    """Another category for each of the records that change, which are sorted by their own."""
+    own = records.own[movers]
+    largest = int(np.bincount(own, minlength=records.categories).argmax())
+    inside = own == largest
+    if 2 * int(inside.sum()) <= len(own):
+        return np.roll(own, int(inside.sum()))
+    category = np.full(len(own), largest, dtype=np.int64)
+    category[inside] = _choose_other_values(records, movers[inside], own[~inside])
+    return category
+
+
+def _choose_free_records(records: SwapRecords, shift: int, chance: np.random.Generator) -> Ints:
+    """The free records whose cheapest change costs least, within what each category may give away."""
+    most = (records.moving + shift // 2) // 2 - records.forced
+    free = chance.permutation(np.flatnonzero(records.free))
+    everyone = np.arange(len(free))
+    others = records.chances[free].copy()
+    kept = others[everyone, records.own[free]]
+    others[everyone, records.own[free]] = -1
+    free = free[np.argsort(kept - others.max(axis=1), kind="stable")]
+    # The rank of each record among those of its category.
+    by_category = np.argsort(records.own[free], kind="stable")
+    own = records.own[free][by_category]
+    rank = np.empty(len(free), dtype=np.int64)
+    rank[by_category] = np.arange(len(free)) - np.searchsorted(own, own)
+    return free[rank < most[records.own[free]]][: records.changes]
+
+
+def _choose_other_values(records: SwapRecords, givers: Ints, offered: Ints) -> Ints:
+    """What the largest category's records take: all that the others offer, and the rest their best alternative."""
+    chances = records.chances[givers].copy()
+    chances[:, records.own[givers[0]]] = -1
+    taken = chances.argmax(axis=1)
+    taken[: len(offered)] = offered
+    return taken.astype(np.int64)

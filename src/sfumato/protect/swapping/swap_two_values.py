@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Phase II of swapping for a column of two values: the optimum by sorting.
+
+With two values a changed record has one value to take, so only the number of changes in each value is free, and the
+cheapest records of each value change. One more change in one value and one fewer in the other costs more and more: the
+best split is where that turns positive. An integer program over the same records is a knapsack of nearly equal costs,
+which a solver may not finish in an hour.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.arrays import Ints
+from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
+
+
+def find_best_split(records: SwapRecords, shift: int, chance: np.random.Generator) -> SwapAnswer:
+    """The cheapest solution whose counts shift by at most `shift` in total; ties are broken at random."""
+    everyone = np.arange(len(records.own))
+    costs = records.chances[everyone, records.own] - records.chances[everyone, 1 - records.own]
+    ranked = chance.permutation(np.flatnonzero(records.free))
+    ranked = ranked[np.argsort(costs[ranked], kind="stable")]
+    zeros, ones = (ranked[records.own[ranked] == value] for value in (0, 1))
+    taken = _choose_zeros(costs[zeros], costs[ones], records, shift, chance)
+    changed = ~records.free
+    changed[zeros[:taken]] = True
+    changed[ones[: records.changes - taken]] = True
+    copies = np.repeat(everyone, records.weight)
+    return SwapAnswer(copies.astype(np.int64), np.where(changed, 1 - records.own, records.own)[copies])
+
+
+def _choose_zeros(zeros: Ints, ones: Ints, records: SwapRecords, shift: int, chance: np.random.Generator) -> int:
+    """How many free records of value 0 change, given the costs of both values' records in ascending order."""
+    changes, forced = records.changes, records.forced
+    # The count of value 0 falls by 2 × zeros − balance, and that of value 1 grows by as much.
+    balance, room = changes + int(forced[1] - forced[0]), shift // 2
+    fewest = max(0, changes - len(ones), -((room - balance) // 2))
+    most = min(len(zeros), changes, (balance + room) // 2)
+    assert fewest <= most, "the shift is one that records can meet"
+    # What one more change of value 0 adds to the cost, from the fewest on: never less than the step before.
+    steps = zeros[fewest:most] - ones[changes - most : changes - fewest][::-1]
+    low, high = np.searchsorted(steps, 0, side="left"), np.searchsorted(steps, 0, side="right")
+    return fewest + int(chance.integers(low, high, endpoint=True))

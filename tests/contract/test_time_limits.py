@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Every search that takes a time limit ends near it on a problem far too large for it, with its best and a bound.
+
+The bound on time only catches a search that hangs: minutes, where a fraction of a second was allowed. It leaves
+room for kernels, which are compiled when they are first used on a machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.protect import METHODS
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+
+HANGS = 180.0
+LIMIT = 0.3
+
+
+def draw_people(rows: int, values: int, columns: int = 8) -> sf.Table:
+    """Columns that foretell a confidential value, so that nearly all costs differ."""
+    chance = np.random.default_rng(1)
+    skew = chance.dirichlet(np.full(values, 1.0)) if values > 2 else [0.117, 0.883]
+    secret = chance.choice(values, rows, p=skew)
+    known = {f"q{i}": chance.integers(0, 8, rows) + secret * chance.integers(0, 3, rows) for i in range(columns)}
+    return sf.Table.of(
+        pl.DataFrame({**known, "secret": secret}), dict.fromkeys(known, "quasi_identifying") | {"secret": "sensitive"}
+    )
+
+
+def draw_baskets(count: int, items: int) -> sf.Baskets:
+    chance = np.random.default_rng(2)
+    share = chance.uniform(0.2, 0.6, items)
+    held = chance.random((count, items)) < share
+    return sf.Baskets.of([[f"i{item}" for item in np.flatnonzero(row)] for row in held])
+
+
+def draw_wide_table() -> sf.Table:
+    """Numbers with many values each: more sets of cuts than anybody can search."""
+    chance = np.random.default_rng(3)
+    columns = {f"q{i}": chance.integers(0, 60, 3000) for i in range(5)}
+    return sf.Table.of(columns, dict.fromkeys(columns, "quasi_identifying"))
+
+
+def draw_lattice() -> sf.Table:
+    """Nine columns of four levels each."""
+    chance = np.random.default_rng(4)
+    columns = {f"q{i}": chance.integers(0, 64, 3000) for i in range(9)}
+    levels = {name: sf.Hierarchy.of([[str(v), str(v // 4), str(v // 16), "*"] for v in range(64)]) for name in columns}
+    return sf.Table.of(
+        {name: [str(v) for v in values] for name, values in columns.items()},
+        dict.fromkeys(columns, "quasi_identifying"),
+        levels,
+    )
+
+
+def swap(search: str, values: int) -> tuple[Method, Any]:
+    method = sf.SwapConfidential(column="secret", share=0.2, search=search, seconds=LIMIT)  # type: ignore[arg-type]
+    return method, draw_people(40_000, values)
+
+
+def suppress(**fields: Any) -> tuple[Method, Any]:
+    method = sf.SuppressEntries(private=0.2, confidence="4/5", min_support=2, **fields)
+    return method, draw_people(400, 4, 5)
+
+
+def hide(method: type[Method], **fields: Any) -> tuple[Method, Any]:
+    made = method(min_support=20, min_confidence=0.3, strategy="exact", seconds=LIMIT, **fields)
+    return made, draw_baskets(2000, 14)
+
+
+PROBLEMS: dict[str, Callable[[], tuple[Method, Any]]] = {
+    "swap_confidential.seconds, two values": lambda: swap("optimal", 2),
+    "swap_confidential.seconds, optimal": lambda: swap("optimal", 8),
+    "swap_confidential.seconds, paper": lambda: swap("paper", 8),
+    "swap_confidential.seconds, random": lambda: swap("random", 8),
+    "hide_rules.seconds": lambda: hide(
+        sf.HideRules, rules=[(["i0", "i1"], ["i2"]), (["i3"], ["i4"]), (["i5", "i6"], ["i7"]), (["i1"], ["i8"])]
+    ),
+    "hide_items.seconds": lambda: hide(sf.HideItems, items=["i1", "i2", "i3"]),
+    "suppress_entries.seconds, grades+": lambda: suppress(search="grades+", seconds=LIMIT),
+    "suppress_entries.seconds, exact": lambda: suppress(search="exact", seconds=LIMIT),
+    "suppress_entries.mining_seconds": lambda: suppress(mining_seconds=1e-4),
+    "k_optimize.seconds": lambda: (sf.KOptimize(k=5, seconds=LIMIT), draw_wide_table()),
+    "generalize.seconds": lambda: (
+        sf.Generalize(models=[sf.KAnonymity(k=5)], search="heuristic", seconds=LIMIT),
+        draw_lattice(),
+    ),
+}
+
+
+def test_every_time_limit_is_tried() -> None:
+    limits = {
+        f"{method.model_fields['method'].default}.{field}"
+        for method in METHODS
+        for field in method.model_fields
+        if field.endswith("seconds")
+    }
+    assert {name.split(",")[0] for name in PROBLEMS} == limits
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_search_ends_near_its_limit_with_its_best(name: str) -> None:
+    method, data = PROBLEMS[name]()
+    begun = time.monotonic()
+    release = method.protect(data, Randomness.seeded(1))
+    assert time.monotonic() - begun < HANGS
+    details = release.details
+    if details.get("bound") is not None:
+        assert details["bound"] <= details["objective"]
+        assert details["bound"] == details["objective"] or not details["proven"]
