@@ -211,7 +211,7 @@ def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
 
 
 def _simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Text, numbers, truth values and dates only; NaN is missing."""
+    """Text, numbers, truth values and dates only; NaN is missing, and there is one zero."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
     if nested:
         raise DataError(
@@ -227,7 +227,7 @@ def _simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
 def _simplify_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_float():
-        return column.fill_nan(None)
+        return column.fill_nan(None) + 0.0  # −0.0 equals 0.0 in every count, but a Parquet file tells them apart
     if kind == pl.Duration:
         return column.dt.to_string()
     if kind in _AS_TEXT:

@@ -51,6 +51,8 @@ def _copy_texts(column: pl.Series) -> pa.Array:
 def _copy_numbers(column: pl.Series) -> pa.Array:
     zero = False if column.dtype == pl.Boolean else 0
     values = np.array(column.fill_null(zero).to_numpy(), copy=True)
+    if column.dtype.is_float():
+        values += values.dtype.type(0)  # −0.0 equals 0.0 in every count, but a reader of the file could tell them apart
     return pa.array(values, mask=column.is_null().to_numpy() if column.null_count() else None)
 
 

@@ -104,7 +104,7 @@ def find_optimal_node(
             live[slice_finer_nodes(levels)] = False
             if most_suppressed == 0 and judged.suppressed:
                 condemn_nodes(live, grouping, judge, choose_witness(near, judged))
-        elif judged.suppressed > most_suppressed or judged.forbidden:
+        elif judged.suppressed > most_suppressed or judged.forbidden or judged.refused.all():
             costs.learn(near.cost(judged))
         else:
             verdict = near.cost(judged)

@@ -73,13 +73,13 @@ class ModelJudge:
         population = self.find_population()
         if population is not None and table.missing is Missing.MATCHES_ANY:
             raise PolicyError("a population cannot be used if missing cells match anything")
-        return Grouping.of(table, self.columns(), population)
+        return Grouping.of(table, self.columns(), _leave_out_missing(table, population))
 
     def accepts_together(self, table: Table, rows: Flags) -> bool:
         """Whether some rows, such as the suppressed ones, satisfy every model as one class that everybody fits."""
         of_row = np.where(rows, 0, 1).astype(np.int32)
         sizes = np.bincount(of_row).astype(np.int64)
-        population = self.find_population()
+        population = _leave_out_missing(table, self.find_population())
         everybody = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
         sensitive = {name: SensitiveColumn.of(table, name) for name in self.columns()}
         return not self.refuses(NodeClasses(of_row, sizes, sizes, sensitive, population=everybody))[0]
@@ -90,6 +90,14 @@ class ModelJudge:
         if any(population != populations[0] for population in populations[1:]):
             raise PolicyError("all models that compare with a population must name the same one")
         return populations[0] if populations else None
+
+
+def _leave_out_missing(table: Table, population: Table | None) -> Table | None:
+    """The people who count: if missing means "drop", those with a missing cell count nowhere, as in the table."""
+    if population is None or table.missing is not Missing.DROP:
+        return population
+    names = [name for name in table.quasi_identifying if name in population.frame.columns]
+    return population.with_frame(population.frame.drop_nulls(names))
 
 
 def judge_groups(table: Table, models: Sequence[PrivacyModel], of_row: Codes) -> Flags:
