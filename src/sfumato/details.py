@@ -230,6 +230,8 @@ class PatternDetails(Details):
     added: tuple[Any, ...] = ()
     """Invented baskets, with how often each was added."""
     rounds: int = 0
+    complete: bool | None = None
+    """Whether all databases that agree with the supports were considered; None if nothing was repaired."""
 
 
 @dataclass(frozen=True, eq=False)

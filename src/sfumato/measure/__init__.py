@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from sfumato.measure.moments import correlations as correlations
     from sfumato.measure.moments import moments as moments
     from sfumato.measure.noise.noise_checks import noise_privacy as noise_privacy
+    from sfumato.measure.patterns.pattern_privacy import derivable_patterns as derivable_patterns
     from sfumato.measure.patterns.pattern_privacy import inferable_patterns as inferable_patterns
     from sfumato.measure.queries import QueryAccuracy as QueryAccuracy
     from sfumato.measure.queries import query_accuracy as query_accuracy

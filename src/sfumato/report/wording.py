@@ -43,6 +43,7 @@ PROPERTIES = {
     "changed_cells": "Entries were blanked, none was altered",
     "search_ended": "The search for rules was complete",
     "inferable_patterns": "No pattern reveals a few people",
+    "derivable_patterns": "No pattern reveals a few people, one unknown at a time",
     "least_support": "Every pattern is frequent",
     "lost_itemsets": "Every frequent itemset is published",
     "untrue_supports": "Every support is the true one",

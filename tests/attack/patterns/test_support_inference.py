@@ -53,7 +53,7 @@ def test_it_succeeds_on_the_original_and_fails_on_noise() -> None:
 @pytest.mark.parametrize("repair", ["additive", "suppressive"])
 def test_repaired_patterns_give_nothing_away(repair: str) -> None:
     data = shoppers()
-    release = PublishPatterns(k=5, min_support=0.2, repair=repair).protect(data)
+    release = PublishPatterns(k=5, min_support=0.2, repair=repair, seconds=0.2).protect(data)
     outcome = SupportInference().run(release, data)
     assert outcome.successes == 0
     assert outcome.facts["found"] == 0

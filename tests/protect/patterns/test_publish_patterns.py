@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,8 +20,9 @@ from sfumato.measure.patterns.pattern_privacy import (
     inferable_patterns,
 )
 from sfumato.mine.baskets.itemsets import frequent_itemsets
+from sfumato.mine.patterns import derivability
+from sfumato.mine.patterns.derivability import find_exactly_forced
 from sfumato.patterns import Patterns
-from sfumato.protect.patterns import suppressive_repair
 from sfumato.protect.patterns.additive_repair import RepairTarget, add_baskets, choose_covering_baskets, raise_supports
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
 from tests import brute_patterns as brute
@@ -68,7 +70,7 @@ def test_claims_hold_by_the_independent_measure(repair: Repair, seed: int) -> No
     items = 4 + seed % 6
     data = random_baskets(seed, items, 30 + 5 * seed)
     k, least = 2 + seed % 3, 5 + seed % 4
-    release = PublishPatterns(k=k, min_support=least, repair=repair).protect(data)
+    release = PublishPatterns(k=k, min_support=least, repair=repair, seconds=0.2).protect(data)
     patterns: Patterns = release.data
     assert inferable_patterns(patterns, k, patterns.complete_from) == 0
     assert find_least_support(patterns) >= least
@@ -86,7 +88,7 @@ def test_claims_hold_by_the_independent_measure(repair: Repair, seed: int) -> No
 @pytest.mark.parametrize("repair", ["additive", "suppressive"])
 def test_the_counter_example_is_closed(repair: Repair) -> None:
     data = sf.Baskets.of(COUNTER_EXAMPLE)
-    release = PublishPatterns(k=3, min_support=5, repair=repair).protect(data)
+    release = PublishPatterns(k=3, min_support=5, repair=repair, seconds=0.2).protect(data)
     assert release.details["channels"].height == 0
     assert release.data != Patterns.of(frequent_itemsets(data, 5), len(data), 5)
     assert inferable_patterns(release.data, 3, release.data.complete_from) == 0
@@ -94,7 +96,7 @@ def test_the_counter_example_is_closed(repair: Repair) -> None:
 
 def test_additive_patterns_are_those_of_one_database() -> None:
     data = random_baskets(3, 6, 40)
-    release = PublishPatterns(k=3, min_support=6).protect(data)
+    release = PublishPatterns(k=3, min_support=6, seconds=0.2).protect(data)
     assert release.details["added"]
     more = data.to_lists() + [list(basket) for basket, copies in release.details["added"] for _ in range(copies)]
     assert release.data == Patterns.of(frequent_itemsets(sf.Baskets.of(more), 6), len(more), 6)
@@ -102,31 +104,50 @@ def test_additive_patterns_are_those_of_one_database() -> None:
 
 def test_suppressed_patterns_keep_every_subset_and_no_superset() -> None:
     data = random_baskets(5, 7, 60)
-    release = PublishPatterns(k=4, min_support=8, repair="suppressive").protect(data)
+    release = PublishPatterns(k=4, min_support=8, repair="suppressive", seconds=0.2).protect(data)
     kept = {frozenset(items) for items, _ in release.data.to_lists()}
     assert release.losses["lost_itemsets"] > 0
     assert all(part in kept for one in kept for part in brute.subsets(one) if part)
     assert release.data.complete_from is None
 
 
+SIX_ITEMS = [
+    "bcde", "abe", "bde", "abcdef", "acdef", "bdef", "bdef", "f", "def", "bdef", "ef", "d", "cdf", "abcdf", "bd",
+    "def", "e", "ae", "cdef", "ef", "abde", "bf", "abcdef", "adf", "acef", "cef", "bc", "ef", "ade", "ef",
+]  # fmt: skip
+"""Thirty baskets of six items, found by search: one unknown at a time, all looks safe; together it is not."""
+
+
 def test_several_unknowns_at_once_are_closed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thirty baskets of six items, found by search: one unknown at a time, all looks safe; together it is not."""
-    rows = [
-        "bcde", "abe", "bde", "abcdef", "acdef", "bdef", "bdef", "f", "def", "bdef", "ef", "d", "cdf", "abcdf", "bd",
-        "def", "e", "ae", "cdef", "ef", "abde", "bf", "abcdef", "adf", "acef", "cef", "bc", "ef", "ade", "ef",
-    ]  # fmt: skip
-    data = sf.Baskets.of([list(row) for row in rows])
+    data = sf.Baskets.of([list(row) for row in SIX_ITEMS])
     method = PublishPatterns(k=2, min_support=3, repair="suppressive")
-    assert inferable_patterns(method.protect(data).data, 2) == 0
-    monkeypatch.setattr(suppressive_repair, "EXACT_ITEMS", 0)
+    release = method.protect(data)
+    assert inferable_patterns(release.data, 2) == 0 and release.details["complete"]
+    assert release.claims[1].property == "inferable_patterns"
+    monkeypatch.setattr(derivability, "MOST_ITEMS", 0)
     assert inferable_patterns(method.protect(data).data, 2) > 0
+
+
+def test_with_a_seventh_item_they_are_closed_in_time_and_less_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = sf.Baskets.of([[*row, "g"] if number < 12 else list(row) for number, row in enumerate(SIX_ITEMS)])
+    method = PublishPatterns(k=2, min_support=3, repair="suppressive", seconds=600)
+    release = method.protect(data)
+    assert release.details["complete"] and not find_exactly_forced(release.data, 2).forced
+    assert release.claims[1].property == "derivable_patterns" and "not claimed" in release.claims[1].meaning
+    assert all(finding.holds for finding in sf.check(release, data))
+    monkeypatch.setattr(derivability, "MOST_ITEMS", 6)
+    hurried = method.protect(data)
+    assert not hurried.details["complete"] and find_exactly_forced(hurried.data, 2).forced
+    forged = release.claims[1].model_copy(update={"property": "inferable_patterns", "measure": "inferable_patterns"})
+    with pytest.raises(sf.DataError, match="derivable_patterns"):
+        sf.check(replace(hurried, claims=(forged,)), data)
 
 
 def test_safe_patterns_are_left_alone() -> None:
     data = sf.Baskets.of([["a", "b"]] * 10 + [["a"]] * 10 + [["b"]] * 10 + [[]] * 10)
     true = Patterns.of(spelt({"a": 20, "b": 20, "ab": 10}), 40, 10)
     for repair in ("additive", "suppressive", "none"):
-        release = PublishPatterns(k=5, min_support=10, repair=repair).protect(data)
+        release = PublishPatterns(k=5, min_support=10, repair=repair, seconds=0.2).protect(data)
         assert release.data.frame.equals(true.frame)
         assert release.losses["loss"] == 0
         assert release.details["rounds"] == 0

@@ -2,8 +2,9 @@
 """What published patterns reveal, derived by an auditor from the patterns alone.
 
 In two ways, both different from the method's. For every set that is published, or whose proper subsets are all known,
-the count of each of its patterns is a number plus or minus the unknown support. For a few items, a linear program
-bounds each pattern over all databases that agree.
+the count of each of its patterns is a number plus or minus the unknown support: `derivable_patterns`. For a few items,
+a linear program bounds each pattern over all databases that agree: `inferable_patterns`, which is not to be claimed of
+more items.
 """
 
 from __future__ import annotations
@@ -37,7 +38,17 @@ def inferable_patterns(patterns: Patterns, k: int, complete_from: int | None = N
     """How many patterns are found that 1 to k − 1 people must have, given the published supports.
 
     `complete_from` is the support from which an adversary may assume that everything is published. Patterns of two
-    conjunctions, known only together, count as one.
+    conjunctions, known only together, count as one. With more than `FEW_ITEMS` items there may be more than are found.
+    """
+    count = derivable_patterns(patterns, k, complete_from)
+    if 0 < len(patterns.items) <= FEW_ITEMS and not count:
+        count += _count_by_linear_programs(patterns, k, complete_from)
+    return count
+
+
+def derivable_patterns(patterns: Patterns, k: int, complete_from: int | None = None) -> int:
+    """How many patterns of 1 to k − 1 people follow by inclusion and exclusion, and by bounds on one unknown support at
+    a time.
     """
     ceiling = complete_from - 1 if complete_from else None
     sets = _index_supports(patterns)
@@ -52,10 +63,7 @@ def inferable_patterns(patterns: Patterns, k: int, complete_from: int | None = N
         # Derived supports are known from here on, and more may follow from them.
         sets |= learnt
     count = sum(part.small for part in bounded) + sum(_count_small_patterns(notes, table, k) for table in notes.known())
-    count += _count_small_aside(notes, k)
-    if 0 < len(patterns.items) <= FEW_ITEMS and not count:
-        count += _count_by_linear_programs(patterns, k, complete_from)
-    return count
+    return count + _count_small_aside(notes, k)
 
 
 def _index_supports(patterns: Patterns) -> dict[Members, int]:
@@ -199,8 +207,18 @@ checks_claim("untrue_supports", "exactly", needs_original=True)(
 )
 
 
+@checks_claim("derivable_patterns", "exactly", arguments=("complete_from", "k"))
+def _check_derivable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return derivable_patterns(evidence.published, int(arguments["k"]), int(arguments["complete_from"]) or None)
+
+
 @checks_claim("inferable_patterns", "exactly", arguments=("complete_from", "k"))
 def _check_inferable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    if len(evidence.published.items) > FEW_ITEMS:
+        raise DataError(
+            f"{len(evidence.published.items)} items are published, and all databases that agree can be examined for "
+            f"{FEW_ITEMS} at most; claim derivable_patterns instead of inferable_patterns"
+        )
     return inferable_patterns(evidence.published, int(arguments["k"]), int(arguments["complete_from"]) or None)
 
 

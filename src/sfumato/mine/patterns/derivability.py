@@ -12,7 +12,8 @@ What is examined:
 - every other set whose proper subsets are all known. If its bounds meet, it is known too, and its supersets are
   examined in turn. If its bounds are less than k apart, two of its patterns together are known to have so few;
 - if everything from some support upwards is published, the rest lies below it;
-- for at most `EXACT_ITEMS` items, every database that agrees (integer programming): nothing is missed then.
+- for at most `EXACT_ITEMS` items, every database that agrees (integer programming): nothing is missed then. For at
+  most `MOST_ITEMS`, the same as far as the time allows.
 
 With more items, inferences that need several unknown supports at once are not made.
 """
@@ -21,20 +22,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.baskets import Item, Items
+from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError
 from sfumato.mine.patterns.inference_channels import check_k
 from sfumato.mine.patterns.known_sets import KnownSets
-from sfumato.mine.patterns.support_worlds import NO_DATABASE, SupportWorlds
+from sfumato.mine.patterns.support_worlds import NO_DATABASE, SupportWorlds, count_basket_kinds
 from sfumato.patterns import Patterns
 
 EXACT_ITEMS = 6
-"""The most items for which all databases that agree with the supports are considered."""
+"""The most items for which all databases that agree with the supports are considered, however long that takes."""
+MOST_ITEMS = 10
+"""The most items for which they are considered at all: 59,048 patterns in databases of 1,024 kinds of baskets."""
 
 
 class Conjunction(NamedTuple):
@@ -52,6 +56,15 @@ class ForcedPattern:
     """The pattern: one conjunction, or one or the other of two."""
     least: int
     most: int
+
+
+@dataclass(frozen=True)
+class JointReasoning:
+    """What follows from all supports together."""
+
+    forced: tuple[ForcedPattern, ...]
+    complete: bool
+    """Whether every pattern was examined: if not, there may be more."""
 
 
 class SupportBounds(NamedTuple):
@@ -119,7 +132,7 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     forced = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
         seen = {pattern.either[0] for pattern in forced if len(pattern.either) == 1}
-        exact = find_exactly_forced(patterns, k)
+        exact = find_exactly_forced(patterns, k).forced
         forced += [pattern for pattern in exact if pattern.either[0] not in seen]
     return sorted(forced, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
 
@@ -144,19 +157,33 @@ def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) 
         supports = np.concatenate((supports, derived[:, LEAST]))
 
 
-def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None) -> list[ForcedPattern]:
-    """Conjunctions forced in every database that agrees; a witness is such a database, by sets of present items."""
-    worlds = SupportWorlds.of(patterns)
-    forced_cells = worlds.forced(k, [] if witness is None else [witness])
+def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None, until: float = inf) -> JointReasoning:
+    """Conjunctions forced in every database that agrees; a witness is such a database, by sets of present items.
+
+    A time of the clock at which to end is observed only with more than `EXACT_ITEMS` items.
+    """
+    search = SupportWorlds.of(patterns).forced(
+        k, [] if witness is None else [witness], inf if len(patterns.items) <= EXACT_ITEMS else until
+    )
     names = patterns.items
-    return [
+    found = [
         ForcedPattern(
             (Conjunction(_name_mask_items(cells.present, names), _name_mask_items(cells.absent, names)),),
             cells.least,
             cells.most,
         )
-        for cells in forced_cells
+        for cells in search.forced
     ]
+    return JointReasoning(tuple(found), search.complete)
+
+
+def reason_jointly(patterns: Patterns, k: int, data: Baskets, until: float) -> JointReasoning:
+    """The same for patterns of these baskets, which are the witness; nothing with too many items."""
+    if not patterns.items:
+        return JointReasoning((), complete=True)
+    if len(patterns.items) > MOST_ITEMS:
+        return JointReasoning((), complete=False)
+    return find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items), until)
 
 
 def _name_mask_items(mask: int, names: Items) -> Items:

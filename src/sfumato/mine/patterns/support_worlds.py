@@ -3,13 +3,16 @@
 
 A database is counted by which of the n items a basket holds, 2^n nonnegative whole numbers. A support is the sum of
 some of them. Whether a pattern can have none or at least k baskets is then an integer program, and a database found for
-one pattern answers many others.
+one pattern answers many others. With each further item there are three times as many patterns, so a search may be given
+a time to end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +24,16 @@ from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 
 _SLACK = 1e-6
+_LATE = 1
+"""What scipy calls a program that reached its time limit."""
+_LONG = 1e9
+"""Seconds: no limit."""
 
 NO_DATABASE = "the published supports contradict one another: no database has them; check their source"
+
+
+class _TimeIsOver(Exception):
+    """A program could not be solved in time, so nothing is known."""
 
 
 class ForcedCells(NamedTuple):
@@ -44,6 +55,15 @@ def count_basket_kinds(baskets: Baskets, items: Items) -> Ints:
     held = np.zeros(len(baskets), dtype=np.int64)
     np.bitwise_or.at(held, rows, bit[baskets.codes])
     return np.bincount(held, minlength=1 << len(items)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class ForcedSearch:
+    """What a search through all databases found."""
+
+    forced: tuple[ForcedCells, ...]
+    complete: bool
+    """Whether every pattern was examined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,35 +95,44 @@ class SupportWorlds:
         held = (cells & np.array(masks)[:, None]) == np.array(masks)[:, None]
         return cls(count, held.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
 
-    def forced(self, k: int, witnesses: list[Ints]) -> list[ForcedCells]:
-        """Every conjunction that has between 1 and k − 1 baskets in all databases."""
-        pool = [*witnesses, *([] if witnesses else [self._find_some_world()])]
-        forced = []
+    def forced(self, k: int, witnesses: list[Ints], until: float = inf) -> ForcedSearch:
+        """Every conjunction that has between 1 and k − 1 baskets in all databases, or those found until a time."""
+        forced: list[ForcedCells] = []
+        try:
+            pool = [*witnesses, *([] if witnesses else [self._find_some_world(until)])]
+            self._examine_conjunctions(k, pool, forced, until)
+        except _TimeIsOver:
+            return ForcedSearch(tuple(forced), complete=False)
+        return ForcedSearch(tuple(forced), complete=True)
+
+    def _examine_conjunctions(self, k: int, pool: list[Ints], forced: list[ForcedCells], until: float) -> None:
+        """Add to `forced`, and to the pool the databases that answer other patterns."""
         patterns = self._list_conjunctions()
         for number, (present, absent) in enumerate(patterns):
+            if monotonic() > until:
+                raise _TimeIsOver
             kinds = self._list_kinds(present, absent)
             if any(world[kinds].sum() == 0 or world[kinds].sum() >= k for world in pool):
                 continue
             report_progress("reasoning about all databases", number, len(patterns))
             row = np.zeros(self.matrix.shape[1])
             row[kinds] = 1
-            other = self._find_other_world(row, k)
+            other = self._find_other_world(row, k, until)
             if other is None:
-                forced.append(ForcedCells(present, absent, *self._range(row)))
+                forced.append(ForcedCells(present, absent, *self._range(row, until)))
             else:
                 pool.append(other)
-        return forced
 
-    def _find_other_world(self, row: Floats, k: int) -> Ints | None:
+    def _find_other_world(self, row: Floats, k: int, until: float) -> Ints | None:
         """A database with none, or at least k, of the baskets that a row marks; None if there is none."""
         for sign, least, most in ((-1, float(k), np.inf), (1, 0.0, 0.0)):
             # The relaxed program is fast, bounds the integer one, and often has an integer solution already.
-            eased = self._solve_world(0 * row, 0, np.inf, sign * row, whole=False)
+            eased = self._solve_world(0 * row, (0, np.inf), sign * row, until, whole=False)
             if eased is not None and not least - _SLACK < eased @ row < most + _SLACK:
                 continue
             if eased is not None and self._is_exact(np.rint(eased), row, least, most):
                 return np.rint(eased).astype(np.int64)
-            solution = self._solve_world(row, least, most, 0 * row)
+            solution = self._solve_world(row, (least, most), 0 * row, until)
             if solution is not None:
                 return solution.astype(np.int64)
         return None
@@ -118,33 +147,37 @@ class SupportWorlds:
         cells = np.arange(1 << self.count)
         return np.flatnonzero((cells & present == present) & (cells & absent == 0))
 
-    def _find_some_world(self) -> Ints:
+    def _find_some_world(self, until: float) -> Ints:
         none = np.zeros(self.matrix.shape[1])
-        solution = self._solve_world(none, 0, np.inf, none)
+        solution = self._solve_world(none, (0, np.inf), none, until)
         if solution is None:
             raise DataError(NO_DATABASE)
         return solution.astype(np.int64)
 
-    def _range(self, row: Floats) -> tuple[int, int]:
-        ends = [self._solve_world(row, 0, np.inf, sign * row) for sign in (1, -1)]
+    def _range(self, row: Floats, until: float) -> tuple[int, int]:
+        ends = [self._solve_world(row, (0, np.inf), sign * row, until) for sign in (1, -1)]
         least, most = (0 if world is None else round(float(world @ row)) for world in ends)
         return least, most
 
-    def _solve_world(self, row: Floats, least: float, most: float, cost: Floats, whole: bool = True) -> Floats | None:
-        """The cheapest database with this many marked baskets; None if none agrees."""
+    def _solve_world(
+        self, row: Floats, ends: tuple[float, float], cost: Floats, until: float, whole: bool = True
+    ) -> Floats | None:
+        """The cheapest database with between so many marked baskets; None if none agrees."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         answer = milp(
             cost,
             integrality=np.full(len(row), int(whole)),
             bounds=Bounds(0, np.inf),
-            constraints=[LinearConstraint(self.matrix, self.low, self.high), LinearConstraint(row[None], least, most)],
-            options={"mip_rel_gap": 0.0},
+            constraints=[LinearConstraint(self.matrix, self.low, self.high), LinearConstraint(row[None], *ends)],
+            options={"mip_rel_gap": 0.0, "time_limit": max(min(until - monotonic(), _LONG), 0.01)},
         )
+        if answer.status == _LATE:
+            raise _TimeIsOver
         if answer.x is None or not whole:
             return None if answer.x is None else np.asarray(answer.x)
         world: Floats = np.rint(answer.x)
-        return world if self._is_exact(world, row, least, most) else None
+        return world if self._is_exact(world, row, *ends) else None
 
     def _is_exact(self, world: Floats, row: Floats, least: float, most: float) -> bool:
         """Whether whole numbers agree exactly: a solver works in floats."""

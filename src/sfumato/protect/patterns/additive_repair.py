@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
-from sfumato.mine.patterns.derivability import EXACT_ITEMS, SupportReasoning, find_exactly_forced, reason_from_supports
-from sfumato.mine.patterns.support_worlds import count_basket_kinds
+from sfumato.mine.patterns.derivability import Conjunction, SupportReasoning, reason_from_supports, reason_jointly
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 
@@ -33,6 +33,8 @@ class RaisedPatterns:
     added: tuple[tuple[Side, int], ...]
     """Invented baskets, as indices into the vocabulary, and the count of each."""
     rounds: int
+    complete: bool
+    """Whether all databases that agree were considered."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class RepairTarget:
     absent: int
 
 
-def raise_supports(data: Baskets, least: int, k: int) -> RaisedPatterns:
-    """Add baskets until no published support discloses a pattern of fewer than k."""
+def raise_supports(data: Baskets, least: int, k: int, until: float = inf) -> RaisedPatterns:
+    """Add baskets until no published support discloses a pattern of fewer than k, as far as can be reasoned in time."""
     added: list[tuple[Side, int]] = []
     rounds = 0
     while True:
@@ -54,7 +56,10 @@ def raise_supports(data: Baskets, least: int, k: int) -> RaisedPatterns:
         patterns = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
         targets = list_targets(more, patterns, k)
         if not targets:
-            return RaisedPatterns(patterns, tuple(added), rounds)
+            jointly = reason_jointly(patterns, k, more, until)
+            targets = [_target_conjunction(more, forced.either[0]) for forced in jointly.forced]
+            if not targets:
+                return RaisedPatterns(patterns, tuple(added), rounds, jointly.complete)
         # The vocabulary stays the same: added baskets hold existing items only.
         added += [(basket, k) for basket in choose_covering_baskets(targets, _collect_frequent_masks(itemsets))]
         rounds += 1
@@ -69,18 +74,16 @@ def add_baskets(data: Baskets, added: Sequence[tuple[Side, int]]) -> Baskets:
 
 
 def list_targets(data: Baskets, patterns: Patterns, k: int) -> list[RepairTarget]:
-    """The patterns that need more baskets: all that follow from one unknown at a time, and if none, jointly."""
+    """The patterns that need more baskets: all that follow from one unknown at a time."""
     item_codes = {item: code for code, item in enumerate(data.items)}
     codes = [item_codes[item] for item in patterns.items]
     reasoning = reason_from_supports(patterns, k)
-    targets = list(dict.fromkeys(_list_reasoned_targets(data, reasoning, codes)))
-    if targets or not 0 < len(patterns.items) <= EXACT_ITEMS:
-        return targets
-    exact = [forced.either[0] for forced in find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items))]
-    return [
-        RepairTarget(_pack_mask([item_codes[i] for i in held]), _pack_mask([item_codes[i] for i in lacking]))
-        for held, lacking in exact
-    ]
+    return list(dict.fromkeys(_list_reasoned_targets(data, reasoning, codes)))
+
+
+def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
+    item_codes = {item: code for code, item in enumerate(data.items)}
+    return RepairTarget(*(_pack_mask([item_codes[item] for item in side]) for side in pattern))
 
 
 def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:

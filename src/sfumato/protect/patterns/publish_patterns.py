@@ -10,6 +10,7 @@ Pedreschi, *k-anonymous patterns* (2005).
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -18,6 +19,7 @@ from sfumato.baskets import Baskets
 from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.mine.patterns.derivability import EXACT_ITEMS
 from sfumato.mine.patterns.inference_channels import build_channel_frame
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
@@ -37,11 +39,13 @@ class PublishPatterns(Method):
     Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
     follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets
     (inference channels), nor by bounds on a set whose proper subsets are known, nor, if at most six items are
-    published, by any reasoning about single patterns at all. Rules derived from the published sets disclose nothing
-    more. Against: anyone who derives supports from the published patterns. Limits: with `additive`, published supports
-    are raised, and anyone who knows the method may recognize some of them; with `suppressive` they are true, but fewer;
-    with more than six items, inferences that need several unknown supports at once are not checked; `none` repairs
-    nothing and makes no such claim. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
+    published, by any reasoning about single patterns at all: the claim is `inferable_patterns` then, and
+    `derivable_patterns` with more items. Rules derived from the published sets disclose nothing more. Against: anyone
+    who derives supports from the published patterns. Limits: with `additive`, published supports are raised, and anyone
+    who knows the method may recognize some of them; with `suppressive` they are true, but fewer; with more than six
+    items, inferences that need several unknown supports at once are repaired as far as they are found in `seconds`,
+    with more than ten not at all, and nothing is claimed about them; `none` repairs nothing and makes no such claim.
+    Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -49,7 +53,7 @@ class PublishPatterns(Method):
     utility = "baskets"
     section = "patterns"
     iso_20889: ClassVar[str] = "aggregation"
-    public_fields: ClassVar[tuple[str, ...]] = ("k", "repair")
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "repair", "seconds")
     # A share next to the count in the claim would disclose the number of baskets, and so what was added.
     private_fields: ClassVar[tuple[str, ...]] = ("min_support",)
 
@@ -60,6 +64,8 @@ class PublishPatterns(Method):
     """The support from which an itemset is published: a number of baskets, or a share of them; at least k."""
     repair: Literal["additive", "suppressive", "none"] = "additive"
     """`additive` raises supports, `suppressive` withholds itemsets, `none` publishes everything unchanged."""
+    seconds: float = Field(default=10.0, gt=0)
+    """With seven to ten published items: how long to search for inferences from several unknown supports at once."""
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, find what the supports disclose, and repair until they disclose nothing."""
@@ -70,16 +76,16 @@ class PublishPatterns(Method):
         channels = known.small_patterns(self.k, border=False)
         true = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
         details = PatternDetails(channels=build_channel_frame(known, channels, itemsets.items), min_support=least)
-        published = true
+        published, until = true, monotonic() + self.seconds
         if self.repair == "additive":
-            done = raise_supports(data, least, self.k)
+            done = raise_supports(data, least, self.k, until)
             published = done.patterns
             added_baskets = [(tuple(data.items[code] for code in basket), copies) for basket, copies in done.added]
-            details = replace(details, added=tuple(added_baskets), rounds=done.rounds)
+            details = replace(details, added=tuple(added_baskets), rounds=done.rounds, complete=done.complete)
         elif self.repair == "suppressive":
-            kept = withhold_itemsets(true, self.k, data)
+            kept = withhold_itemsets(true, self.k, data, until)
             published = kept.patterns
-            details = replace(details, rounds=kept.rounds)
+            details = replace(details, rounds=kept.rounds, complete=kept.complete)
         return Release(
             data=published,
             method=self,
@@ -113,13 +119,18 @@ class PublishPatterns(Method):
     def _make_safe_patterns(self, published: Patterns) -> tuple[Claim, ...]:
         if self.repair == "none":
             return ()
+        # What was found in time depends on the machine: only what was surely examined is claimed.
+        exact = len(published.items) <= EXACT_ITEMS
+        name = "inferable_patterns" if exact else "derivable_patterns"
+        follows = f"No pattern of 1 to {self.k - 1} people follows from the published supports"
+        less = "by inclusion and exclusion, or by bounds on one unknown support at a time"
         safe = Claim(
-            property="inferable_patterns",
+            property=name,
             threshold=0,
             bound="exactly",
-            measure="inferable_patterns",
+            measure=name,
             arguments={"k": self.k, "complete_from": published.complete_from or 0},
-            meaning=f"No pattern of 1 to {self.k - 1} people follows from the published supports.",
+            meaning=f"{follows}." if exact else f"{follows} {less}. What follows from several together is not claimed.",
         )
         return (safe,)
 

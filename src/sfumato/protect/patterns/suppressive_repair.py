@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.baskets import Baskets
 from sfumato.mine.patterns.derivability import (
-    EXACT_ITEMS,
     ForcedPattern,
     SupportReasoning,
-    find_exactly_forced,
     reason_from_supports,
+    reason_jointly,
 )
 from sfumato.mine.patterns.known_sets import KnownSets
-from sfumato.mine.patterns.support_worlds import count_basket_kinds
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 
@@ -34,20 +33,25 @@ class WithheldPatterns:
 
     patterns: Patterns
     rounds: int
+    complete: bool
+    """Whether all databases that agree were considered."""
 
 
-def withhold_itemsets(patterns: Patterns, k: int, data: Baskets) -> WithheldPatterns:
-    """Withhold itemsets until no pattern of fewer than k follows."""
+def withhold_itemsets(patterns: Patterns, k: int, data: Baskets, until: float = inf) -> WithheldPatterns:
+    """Withhold itemsets until no pattern of fewer than k follows, as far as can be reasoned until a time."""
     kept = patterns.chosen(np.arange(len(patterns)))
     rounds = 0
     while len(kept):
         report_progress("withholding itemsets", len(patterns) - len(kept), len(patterns))
-        gone = _choose_rows_to_withhold(kept, k, data)
+        gone = _choose_rows_to_withhold(kept, k)
         if not len(gone):
-            break
+            jointly = reason_jointly(kept, k, data, until)
+            if not jointly.forced:
+                return WithheldPatterns(kept, rounds, jointly.complete)
+            gone = _choose_overlapping_set(kept, jointly.forced[0])
         kept = _drop_supersets(kept, gone)
         rounds += 1
-    return WithheldPatterns(kept, rounds)
+    return WithheldPatterns(kept, rounds, complete=True)
 
 
 def _drop_supersets(patterns: Patterns, gone: Ints) -> Patterns:
@@ -57,7 +61,8 @@ def _drop_supersets(patterns: Patterns, gone: Ints) -> Patterns:
     return left.chosen(known.rows[1:])
 
 
-def _choose_rows_to_withhold(patterns: Patterns, k: int, data: Baskets) -> Ints:
+def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
+    """Sets to withhold because of what follows from one unknown at a time."""
     from sfumato.kernels.patterns.small_patterns import DERIVED, EXACT, KIND, NODE
 
     reasoning = reason_from_supports(patterns, k, until_found=True)
@@ -69,10 +74,7 @@ def _choose_rows_to_withhold(patterns: Patterns, k: int, data: Baskets) -> Ints:
     bounded = records[records[:, KIND] != DERIVED]
     if len(bounded):
         return _choose_cheapest_subsets(patterns, reasoning, bounded)
-    if not 0 < len(patterns.items) <= EXACT_ITEMS:
-        return np.zeros(0, dtype=np.int64)
-    forced = find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items))
-    return _choose_overlapping_set(patterns, forced[0]) if forced else np.zeros(0, dtype=np.int64)
+    return np.zeros(0, dtype=np.int64)
 
 
 def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, records: Ints) -> Ints:
