@@ -272,6 +272,17 @@ def test_headings_are_in_order_and_pictures_have_words() -> None:
     assert re.findall(r"<th(?![a-z])(?! scope=)", page) == []
 
 
+def test_printed_pages_are_numbered_and_marked_as_internal() -> None:
+    """In the boxes at the edge of each page; a printed report has no banner but on its first page."""
+    leaving, internal = (page_of(account(), internal=internal) for internal in (False, True))
+    boxes = re.compile(r"@page\{(@.*)\}\n")
+    for page in (leaving, internal):
+        assert '@bottom-right{content:"page " counter(page) " of " counter(pages);' in boxes.findall(page)[0]
+        assert "h2,h3,h4{break-after:avoid" in page
+    assert '@top-center{content:"Internal: not for release";' in boxes.findall(internal)[0]
+    assert "@top-center" not in leaving
+
+
 def test_a_refusal_is_told() -> None:
     gate = [shut("max_linking_risk", 0.12, 0.13), opened("max_record_risk", 0.6, 0.5), shut("max_loss", 0.2, 0.3)]
     verdict = certificate()["verdict"] | {"status": "refused", "headline": "Refused.", "objections": []}

@@ -42,8 +42,18 @@ def render_page(account: RunAccount) -> str:
         spaced=wording.space_name,
     )
     template = environment.from_string(here.joinpath("page.html.j2").read_text(encoding="utf-8"))
-    style = render_colours() + here.joinpath("page.css").read_text(encoding="utf-8")
+    style = render_colours() + here.joinpath("page.css").read_text(encoding="utf-8") + _mark_printed_pages(account)
     return template.render(style=Markup(style), **_collect_page_content(account)).lstrip()
+
+
+def _mark_printed_pages(account: RunAccount) -> str:
+    """What each printed page says at its edges, so that no page of the internal report leaves by mistake."""
+    small = f'font:8pt system-ui,"Liberation Sans",sans-serif;color:{pictures.PALETTE["soft"][0]}'
+    box = '@bottom-right{content:"page " counter(page) " of " counter(pages);' + small + "}"
+    if account.internal:
+        strong = f'font:bold 9pt system-ui,"Liberation Sans",sans-serif;color:{pictures.PALETTE["warn"][0]}'
+        box += '@top-center{content:"Internal: not for release";' + strong + "}"
+    return f"@page{{{box}}}\n"
 
 
 def render_colours() -> str:
