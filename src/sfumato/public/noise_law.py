@@ -146,11 +146,14 @@ def _compute_unit_interval(kind: str, confidence: float) -> float:
 
 
 def privacy_level(noise: Any, range: Any, confidence: float = 0.95) -> float:  # noqa: A002  # the paper's word
-    """How much privacy noise gives: the interval's width as a share of the range (its ends, or its width)."""
-    width = float(range[1]) - float(range[0]) if np.ndim(range) else float(range)
+    """How much privacy noise gives: the interval's width as a share of the range (its ends, or its width). The width of
+    whole numbers, if the noise has a step, is their count.
+    """
+    law = Noise.of(noise)
+    width = float(range[1]) - float(range[0]) + law.step if np.ndim(range) else float(range)
     if not (np.isfinite(width) and width > 0):
         raise PolicyError("a privacy level is a share of a range, but this range has no width")
-    return Noise.of(noise).interval(confidence) / width
+    return law.interval(confidence) / width
 
 
 def read_numbers(column: pl.Series) -> Floats:

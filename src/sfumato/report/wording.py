@@ -37,6 +37,7 @@ PROPERTIES = {
     "untrue_cells": "No cell that is untrue",
     "adversarial_rules": "No rule predicts a private entry",
     "private_entries_blanked": "Every private entry is blanked",
+    "learner_success": "Learners predict few private entries",
     "hidden_rules": "No sensitive rule can be mined",
     "foreign_items": "No item that was not there before",
     "baskets": "Every basket is still there",

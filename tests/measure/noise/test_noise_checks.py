@@ -40,9 +40,10 @@ def test_privacy_is_the_narrowest_interval() -> None:
 
 def test_whole_numbers_are_as_wide_as_they_are_many() -> None:
     before, after = table(x=[0, 10, 5, 5]), table(x=[0, 11, 7, 14])
-    assert noise_privacy(before, after, "x", confidence=0.75) == 0.3
+    # Three of the differences 0, 1, 2 and 9 lie within three whole numbers; the range has eleven.
+    assert noise_privacy(before, after, "x", confidence=0.75) == pytest.approx(3 / 11)
     days = [dt.date(2000, 1, 1), dt.date(2000, 1, 11)]
-    assert noise_privacy(table(x=days), table(x=[str(day) for day in days]), "x") == 0.1
+    assert noise_privacy(table(x=days), table(x=[str(day) for day in days]), "x") == pytest.approx(1 / 11)
 
 
 def test_centre() -> None:
@@ -154,7 +155,8 @@ def test_intervals() -> None:
     assert measure_interval_privacy(before, table(x=[2.5] * 4), "x", 8.0, 0.0, 10.0, 0.9) == pytest.approx(0.585)
     assert measure_interval_privacy(before, table(x=[5.0] * 4), "x", 80.0, 0.0, 10.0, 0.9) == pytest.approx(0.9)
     whole = table(x=[0, 1, 2, 3]), table(x=[1, 1, 1, 3])
-    assert measure_interval_privacy(*whole, "x", 3.0, 0.0, 3.0, 0.9) == pytest.approx(0.3)  # of 3 and 4, 4 cannot be
+    # Of 3 and 4, 4 cannot be: one of four numbers is left.
+    assert measure_interval_privacy(*whole, "x", 3.0, 0.0, 3.0, 0.9) == pytest.approx(0.9 / 4)
 
 
 def test_where_nothing_is_known_nothing_is_told() -> None:

@@ -235,9 +235,22 @@ class TestUnknowns:
         with pytest.raises(DataError, match="1 items end in"):
             mark_unknowns(Baskets.of([["a"]]), [0], ["b?"])
 
+    def test_every_unknown_that_hides_has_a_decoy(self) -> None:
+        """Of eight baskets with b, four must become unknown; only two baskets lack b."""
+        rows = Baskets.of([["a", "b"]] * 8 + [["a"], ["c"]])
+        method = HideRules(rules="a ==> b", min_support=1, min_confidence=0.5, strategy="block")
+        with pytest.raises(ImpossibleRelease, match="a decoy per unknown one"):
+            method.protect(rows)
+        wider = Baskets.of([["a", "b"]] * 8 + [["a"], *[["c"]] * 3])
+        parts = split_unknowns(method.protect(wider).data)
+        held = ["b" in row for row in wider.to_lists()]
+        unknown = ["b" in row for row in parts.unknown.to_lists()]
+        there = sum(mark and was for mark, was in zip(unknown, held, strict=True))
+        assert there == sum(unknown) - there == 4
+
     def test_an_item_in_every_basket_cannot_be_unknown(self) -> None:
         rows = Baskets.of([["a", "b"], ["a", "b"]])
-        with pytest.raises(ImpossibleRelease, match="1 items of the rules are in every basket"):
+        with pytest.raises(ImpossibleRelease, match="1 items of the rules are lacking in too few baskets"):
             HideRules(rules="a ==> b", min_support=1, min_confidence=0.5, strategy="block").protect(rows)
 
 

@@ -259,7 +259,11 @@ def test_learners_are_kept_off_too() -> None:
     plain = suppress(table, private=private, confidence=0.95, min_support=5)
     more = suppress(table, private=private, confidence=0.95, min_support=5, learner_risk=0.65)
     assert len(more.details["derived"]) > len(plain.details["derived"])
-    assert all(finding.holds for finding in sf.check(more, table))
+    findings = {finding.property: finding for finding in sf.check(more, table)}
+    assert all(finding.holds for finding in findings.values())
+    claim = findings["learner_success"]
+    assert claim.threshold == 0.65 >= claim.measured
+    assert sf.measure.learner_success(plain.data, plain.details["hidden"]) > 0.65
 
 
 def test_a_certificate_names_no_entry() -> None:

@@ -456,10 +456,24 @@ def test_whole_numbers_at_every_level(kind: str) -> None:
             assert min(told["scale"] for told in release.public.values()) >= 2
     told = AddNoise(columns="elevel", privacy=0.1, ranges={"elevel": (0, 4)}).protect(table).public["elevel"]
     assert told["scale"] == 0.75
-    assert told["achieved"] == pytest.approx(privacy_level(("gaussian", 0.75), (0, 4)))
+    law = Noise(kind="gaussian", scale=0.75, step=1)
+    assert told["achieved"] == pytest.approx(privacy_level(law, (0, 4))) == pytest.approx(0.75 * 2 * 1.959964 / 5)
     unknown = AddNoise(columns="elevel", privacy=0.1).protect(table)
     assert unknown.public["elevel"]["achieved"] == 0.1  # more would tell how wide the data's range is
     assert all(finding.holds for finding in sf.check(unknown, table))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian"])
+@pytest.mark.parametrize("ends", [(0, 1), (0, 4), (3, 12)])
+@pytest.mark.parametrize("privacy", [0.5, 1.0, 2.0])
+def test_as_many_whole_numbers_as_promised(kind: Any, ends: tuple[int, int], privacy: float) -> None:
+    """The fewest whole numbers that hold 95 % of the noise, counted, as a share of those in the range."""
+    table = sf.Table.of({"x": [ends[0], ends[1]] * 5}, {"x": "sensitive"})
+    told = AddNoise(columns="x", kind=kind, privacy=privacy, ranges={"x": ends}).protect(table).public["x"]
+    law, steps = Noise(kind=kind, scale=told["scale"], step=1), np.arange(-60, 61)
+    chance = np.sort(law.below(steps + 0.5) - law.below(steps - 0.5))[::-1]
+    fewest = int(np.searchsorted(np.cumsum(chance), 0.95 - 1e-12)) + 1
+    assert fewest / (ends[1] - ends[0] + 1) >= privacy
 
 
 def test_trees_grow_on_little_noise_in_few_whole_numbers() -> None:

@@ -214,7 +214,9 @@ class JudgedColumn:
     published: Floats
     estimate: Floats
     span: float
-    """The range that privacy shares refer to."""
+    """The width of the range that privacy shares refer to; that of whole numbers is their count."""
+    step: float
+    """The unit of whole numbers."""
     privacy: float | None
     """The promised privacy, as a share of the range."""
     confidence: float
@@ -233,7 +235,7 @@ class JudgedColumn:
     def measure_left_privacy(self, guess: Floats, share: float | None = None) -> float | None:
         """The narrowest interval that holds this share of the errors, as a share of the range."""
         width = measure_narrowest_interval(guess - self.true, self.confidence if share is None else share)
-        return None if width is None or not self.span else width / self.span
+        return None if width is None or not self.span else (width + self.step) / self.span
 
     @property
     def broken(self) -> bool:
@@ -254,7 +256,9 @@ def judge_estimate(release: Release, people: Table, estimate: pl.DataFrame, name
     published = _read_finite_floats(release.data.frame[name], release.data.source)
     guess = _read_finite_floats(estimate[name], release.data.source)
     confidence = float(public_facts.get("confidence") or 0.95)
-    return JudgedColumn(name, true, published, guess, float(high) - float(low), public_facts.get("privacy"), confidence)
+    step = float(public_facts.get("step") or 0.0)
+    span = float(high) - float(low) + step
+    return JudgedColumn(name, true, published, guess, span, step, public_facts.get("privacy"), confidence)
 
 
 def _find_minimum(values: Floats) -> float:

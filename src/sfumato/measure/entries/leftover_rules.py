@@ -90,7 +90,7 @@ def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> N
     longest = int(arguments.get("max_length", 0))
     return leftover_rules(
         evidence.published,
-        _require_hidden_entries(evidence),
+        require_hidden_entries(evidence),
         Fraction(str(arguments["confidence"])),
         int(arguments["min_support"]),
         longest or None,
@@ -100,13 +100,14 @@ def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> N
 
 @checks_claim("visible_private_entries", "exactly", properties=("private_entries_blanked",), private="hidden")
 def _check_visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    return visible_private_entries(evidence.published, _require_hidden_entries(evidence))
+    return visible_private_entries(evidence.published, require_hidden_entries(evidence))
 
 
 checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: int(bool(evidence.details["complete"])))
 
 
-def _require_hidden_entries(evidence: Evidence) -> pl.DataFrame:
+def require_hidden_entries(evidence: Evidence) -> pl.DataFrame:
+    """The private entries and their values, from the custodian's details of a release."""
     hidden = evidence.details.get("hidden")
     if hidden is None:
         raise PolicyError("a claim is about private entries, which are not available; only the custodian can check it")

@@ -3,7 +3,7 @@
 
 Independent of the method, so only the custodian can check. Agrawal and Srikant's privacy at a confidence is the width
 of the interval to which a value is known; here it is the narrowest one that holds that share of the differences. The
-width of whole numbers (and dates, in days) is their count.
+width of whole numbers (and dates, in days) is their count, that of an interval as well as that of the range.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def noise_privacy(
     added = np.sort(shown - true)
     held = max(1, int(np.ceil(confidence * len(added) - 1e-9)))
     width = float((added[held - 1 :] - added[: len(added) - held + 1]).min())
-    return round((width + (1.0 if whole else 0.0)) / (most - least), 12)
+    step = 1.0 if whole else 0.0
+    return round((width + step) / (most - least + step), 12)
 
 
 def measure_noise_centre(
@@ -214,7 +215,7 @@ def measure_interval_privacy(
     begin = middle - (np.floor((size - 1) / 2) if whole else size / 2)
     within = np.minimum(begin + size, high + step) - np.maximum(begin, low)
     narrowest = float(within.min()) if len(within) else min(size, high + step - low)
-    return round(confidence * max(0.0, narrowest) / (high - low), 12)
+    return round(confidence * max(0.0, narrowest) / (high - low + step), 12)
 
 
 def count_outside_interval(

@@ -34,13 +34,15 @@ def choose_decoys(draft: BasketDraft, rules: Sequence[SecretRule]) -> Flags:
 
 
 def refuse_bare_unknowns(draft: BasketDraft, chosen: Flags) -> None:
-    """Stop if all unknowns of an item were present: then they would hide nothing."""
-    blocked = (draft.before & ~draft.held).any(axis=1)
-    bare = int((blocked & ~chosen.any(axis=1)).sum())
+    """Stop if an item has fewer decoys than unknowns that were present: an unknown one would then more likely be
+    present than not.
+    """
+    blocked = (draft.before & ~draft.held).sum(axis=1)
+    bare = int((chosen.sum(axis=1) < blocked).sum())
     if bare:
         raise ImpossibleRelease(
-            f"{bare} items of the rules are in every basket, so an unknown one would be known to be present; "
-            "use a strategy that removes items (joint, 1b)"
+            f"{bare} items of the rules are lacking in too few baskets for a decoy per unknown one, so an unknown item "
+            "would more likely be present than not; use a strategy that removes items (joint, 1b)"
         )
 
 

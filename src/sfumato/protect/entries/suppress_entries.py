@@ -121,7 +121,7 @@ class SuppressEntries(Method):
     at given cuts; midpoints are published."""
     learner_risk: float | None = Field(default=None, gt=0, lt=1)
     """Continue blanking until learners also guess at most this share of private entries, at the upper confidence
-    bound."""
+    bound; it is claimed, and checked with learners trained anew."""
 
     def described(self) -> dict[str, Any]:
         """The method without the entries: naming them in a certificate would disclose them."""
@@ -270,7 +270,24 @@ class SuppressEntries(Method):
             needs_original=True,
             meaning="The search for rules was completed; no budget stopped it.",
         )
-        return (rules, blanked, *(() if mining.complete else (ended,)), claim_nobody_named(data), *self._true())
+        unended = () if mining.complete else (ended,)
+        return (rules, blanked, *unended, *self._claim_learners(), claim_nobody_named(data), *self._true())
+
+    def _claim_learners(self) -> tuple[Claim, ...]:
+        """Measured for these learners, trained anew; nothing is proven about others."""
+        if self.learner_risk is None:
+            return ()
+        return (
+            Claim(
+                property="learner_success",
+                threshold=self.learner_risk,
+                bound="at_most",
+                measure="learner_success",
+                needs_original=True,
+                meaning=f"Of the private entries, gradient boosting, naive Bayes or nearest neighbours, trained on the "
+                f"release, predict a share of {self.learner_risk:g} at most. Another learner may predict more.",
+            ),
+        )
 
     def _true(self) -> tuple[Claim, ...]:
         """Nothing published is false; midpoints of intervals are nobody's values, so they are not covered."""

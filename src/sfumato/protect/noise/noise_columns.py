@@ -49,8 +49,13 @@ class NumberColumn:
 
     @property
     def span(self) -> float:
-        """The width of the range."""
+        """The distance between the ends of the range."""
         return self.high - self.low
+
+    @property
+    def width(self) -> float:
+        """The width of the range, of which levels are shares; that of whole numbers is their count."""
+        return self.span + self.step
 
     def ends(self) -> list[float] | list[int]:
         """The range, as reported."""

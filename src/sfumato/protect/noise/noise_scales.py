@@ -32,7 +32,7 @@ _FINE = 1e-6
 
 def choose_width(column: NumberColumn, privacy: float) -> float:
     """The share of the range, clipped to what can be computed; values far inside those ends are already refused."""
-    return min(max(privacy, 1e-30) * column.span, 1e200)
+    return min(max(privacy, 1e-30) * column.width, 1e200)
 
 
 def choose_intervals(column: NumberColumn, width: float, confidence: float) -> Noise:
@@ -128,7 +128,7 @@ def compute_achieved_level(column: NumberColumn, noise: Noise, privacy: float, c
     that share of the range stays uncertain."""
     if noise.kind == "discretize":
         return min(privacy, confidence)
-    return max(privacy, noise.interval(confidence) / column.span) if column.given else privacy
+    return max(privacy, noise.interval(confidence) / column.width) if column.given else privacy
 
 
 def compute_noise_deviation(noise: Noise) -> float:
