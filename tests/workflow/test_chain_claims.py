@@ -55,7 +55,7 @@ def test_private_entries_are_those_of_the_originals(private: Any, row: int) -> N
     """Once row 0 was dropped, number 7 was the neighbour: the private value was published, under a claim that held."""
     data = patients()
     release = chain(data, DROP, hide_entries(private))
-    rows = list(release.details.rows)
+    rows = list(release.details["rows"])
     assert 0 not in rows
     assert release.data.frame["ill"][rows.index(row)] is None
     assert release.data.frame["ill"].null_count() == 1

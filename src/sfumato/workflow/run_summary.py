@@ -13,10 +13,15 @@ import polars as pl
 from sfumato import measure
 from sfumato.attack import Linking
 from sfumato.baskets import Baskets
+from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.lazy import find_kind
+from sfumato.measure.baskets.changed_items import measure_changed_items
+from sfumato.measure.change_losses import measure_change_loss
+from sfumato.measure.patterns.support_errors import measure_support_errors
+from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
 from sfumato.protect.method import KeyedMethod
@@ -51,6 +56,9 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
         figures |= _measure_class_utility(
             published, original, release, all(method.truthful for method in policy.methods())
         )
+    changed = measure_change_loss(original, published, release.changes, release.public, release.details.rows)
+    if changed is not None:
+        figures["loss"] = max(changed, figures.get("loss", 0.0))
     known = _list_comparable_columns(published, original, release)
     asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
     if policy.measure.queries and published.quasi_identifying and asked:
@@ -89,7 +97,7 @@ def _measure_class_utility(published: Table, original: Table, release: Release, 
     promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
     known = None if truthful else _list_comparable_columns(published, original, release)
     moved = measure.marginal_distance(original, published, columns=known)
-    kept = {"loss": float(release.losses["loss"])}
+    kept = {}
     if truthful:
         kept = {
             "loss": measure.loss(published, original),
@@ -112,27 +120,30 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
     moments = measure.moments(original, published).columns
     shifts = [abs(column_moments.mean_shift) for column_moments in moments if column_moments.mean_shift is not None]
     ratios = [abs(column_moments.std_ratio - 1) for column_moments in moments if column_moments.std_ratio is not None]
+    moved = measure.pairwise_total_variation(original, published, columns=shown) if shown else None
+    drawn = any(change.kind is ChangeKind.DRAWN for change in release.changes)
     return {
-        "loss": float(release.losses["loss"]),
-        **(
-            {"pair_total_variation": measure.pairwise_total_variation(original, published, columns=shown)}
-            if shown
-            else {}
-        ),
+        **({} if moved is None else {"pair_total_variation": moved}),
+        **({} if moved is None or not drawn else {"loss": moved}),
         **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
         **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
     }
 
 
 def _measure_basket_utility(published: Any, original: Any, release: Release) -> dict[str, float]:
-    """Side effects of hiding, counted on the published baskets; the loss is the method's own."""
-    figures = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
+    """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
+    if isinstance(published, Patterns):
+        return {"loss": measure_support_errors(original, published, release.details.get("min_support", 1))}
+    figures = {}
+    if isinstance(release.method, KeyedMethod):
+        figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
     if isinstance(published, Baskets) and release.details.part(HidingDetails) is not None:
         method = release.method
         effects = measure.side_effects(
             original, published, method.min_support, method.min_confidence, release.details.get("sensitive", ()), MARK
         )
         figures |= {name: float(value) for name, value in asdict(effects).items()}
+        figures["loss"] = measure_changed_items(original, published, MARK)
     return figures
 
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The loss of changes that labels do not show, measured on the published file: noise, means, caps, swaps, answers.
+
+A method states what it did to each column, and its own loss; a limit on the loss must not rest on the method's word. So
+the loss is computed again here from the originals and the file, by the definition on the method's page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from sfumato.arrays import Floats
+from sfumato.change import Change, ChangeKind
+from sfumato.data.hierarchy import spell_cells
+from sfumato.measure.alignment import Rows, align_originals
+from sfumato.measure.number_reader import choose_number_reader
+from sfumato.table import Table
+
+Columns = Sequence[tuple[pl.Series, pl.Series]]
+"""Columns before and after."""
+
+
+def measure_change_loss(
+    original: Table,
+    published: Table,
+    changes: Iterable[Change],
+    public: Mapping[str, Mapping[str, Any]],
+    rows: Rows = None,
+) -> float | None:
+    """The largest loss of a kind of change; None if no column was changed in one of these ways."""
+    before = align_originals(original, published, rows)
+    kinds: dict[ChangeKind, list[str]] = {}
+    for change in changes:
+        if change.column in published.frame.columns:
+            kinds.setdefault(change.kind, []).append(change.column)
+    losses = [
+        measure([(before[name], published.frame[name]) for name in dict.fromkeys(kinds[kind])])
+        for kind, measure in _MEASURES.items()
+        if kind in kinds
+    ]
+    answered = [public[name] for name in kinds.get(ChangeKind.ANSWERED, ()) if name in public]
+    if answered:
+        # How often chance answers is in the published law, which a claim compares with the answers.
+        losses.append(sum(1 - abs(float(law["p"]) - float(law["q"])) for law in answered) / len(answered))
+    return max(losses) if losses else None
+
+
+def _measure_noise(columns: Columns) -> float:
+    """The mean share of the published variance that is noise."""
+    return _average(columns, lambda was, now: float((now - was).var()) / (float(now.var()) or 1.0))
+
+
+def _measure_intervals(columns: Columns) -> float:
+    """The mean share of the variance that midpoints do not show."""
+    return _average(columns, lambda was, now: float(((now - was) ** 2).mean()) / (float(was.var()) or 1.0))
+
+
+def _average(columns: Columns, measure: Callable[[Floats, Floats], float]) -> float:
+    shares = [min(measure(*pair), 1.0) for pair in map(_read_numbers, columns) if pair is not None and len(pair[0])]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def _read_numbers(column: tuple[pl.Series, pl.Series]) -> tuple[Floats, Floats] | None:
+    """The cells that are known before and after, as numbers; None for words."""
+    was, now = column
+    read = choose_number_reader(was)
+    if read is None:
+        return None
+    both = pl.DataFrame({"was": read(was).cast(pl.Float64), "now": read(now).cast(pl.Float64)}).drop_nulls()
+    return both["was"].to_numpy(), both["now"].to_numpy()
+
+
+def _measure_means(columns: Columns) -> float:
+    """The share of the spread within groups: squares of standardized numbers, and categories that differ."""
+    within = total = 0.0
+    for column in columns:
+        numbers = _read_numbers(column) if column[0].dtype.is_numeric() or column[0].dtype == pl.Date else None
+        if numbers is not None:
+            was, now = numbers
+            spread = float(was.var())
+            within += float(((was - now) ** 2).sum()) / spread if spread else 0.0
+            total += len(was) if spread else 0.0
+        else:
+            texts, published = spell_cells(column[0]), spell_cells(column[1])
+            within += int(texts.ne_missing(published).sum())
+            total += len(texts) - int(texts.value_counts()["count"].max())  # type: ignore[arg-type]
+    return min(within / total, 1.0) if total else 0.0
+
+
+def _measure_changed_share(columns: Columns) -> float:
+    """The share of known cells that differ."""
+    changed = sum(int(spell_cells(was).ne_missing(spell_cells(now)).sum()) for was, now in columns)
+    known = sum(was.count() for was, _ in columns)
+    return changed / known if known else 0.0
+
+
+_MEASURES: Mapping[ChangeKind, Callable[[Columns], float]] = {
+    ChangeKind.NOISE: _measure_noise,
+    ChangeKind.INTERVALS: _measure_intervals,
+    ChangeKind.MEANS: _measure_means,
+    ChangeKind.CAPPED: _measure_changed_share,
+    ChangeKind.SWAPPED: _measure_changed_share,
+}
