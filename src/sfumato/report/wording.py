@@ -34,7 +34,7 @@ PROPERTIES = {
     "suppressed_share": "Few rows suppressed",
     "identifying_columns": "No column that names a person",
     "untrue_cells": "No cell that is untrue",
-    "adversarial_rules": "No rule predicts a private entry",
+    "adversarial_rules": "No rule is right about private entries",
     "private_entries_blanked": "Every private entry is blanked",
     "hidden_rules": "No sensitive rule can be mined",
     "foreign_items": "No item that was not there before",
