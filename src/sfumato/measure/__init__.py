@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from sfumato.measure.distances import non_uniform_entropy as non_uniform_entropy
     from sfumato.measure.distances import pair_distance as pair_distance
     from sfumato.measure.distances import precision as precision
+    from sfumato.measure.entries.firing_rules import FiringRules as FiringRules
+    from sfumato.measure.entries.firing_rules import firing_rules as firing_rules
     from sfumato.measure.entries.learner_success import learner_success as learner_success
     from sfumato.measure.entries.leftover_rules import leftover_rules as leftover_rules
     from sfumato.measure.entries.leftover_rules import visible_private_entries as visible_private_entries

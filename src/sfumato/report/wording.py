@@ -35,7 +35,7 @@ PROPERTIES = {
     "shown_in_suppressed": "Suppressed rows show nothing sensitive",
     "identifying_columns": "No column that names a person",
     "untrue_cells": "No cell that is untrue",
-    "adversarial_rules": "No rule predicts a private entry",
+    "adversarial_rules": "No rule is right about private entries",
     "private_entries_blanked": "Every private entry is blanked",
     "learner_success": "Learners predict few private entries",
     "hidden_rules": "No sensitive rule can be mined",

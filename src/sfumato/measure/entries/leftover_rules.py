@@ -10,7 +10,7 @@ Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD 2006)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -50,20 +50,11 @@ def leftover_rules(
     if least < 1 or (max_length is not None and max_length < 1):
         raise PolicyError("the support and the length of a rule must be at least 1")
     share = parse_exact_confidence(Fraction(confidence))
-    secrets = _list_private_values(published, hidden)
-    names = published.frame.columns
-    texts = {name: spell_cells(published.frame[name]) for name in names}
-    secrets_by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
-    coded = [_CodedEntries.of(texts[name], secrets_by_column[name]["value"]) for name in names]
     count = 0
-    for index, name in enumerate(names):
-        report_progress("leftover rules", index, len(names))
-        if secrets_by_column[name].height:
-            rows = secrets_by_column[name]["row"].to_numpy().astype(np.int64)
-            counter = _RuleCounter(coded[index], rows, share, least, prior)
-            others = sorted(set(range(len(names))) - {index}, key=lambda other: -coded[other].width)
-            counter.question(coded).walk(others, max_length, counter, "leftover rules")
-            count += counter.count
+    for target in code_entries(published, hidden):
+        counter = _RuleCounter(target.own, share, least, prior)
+        target.question(counter.answers).walk(target.others, max_length, counter, "leftover rules")
+        count += counter.count
     return count
 
 
@@ -136,7 +127,7 @@ def _list_private_values(table: Table, hidden: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class _CodedEntries:
+class CodedEntries:
     """A column as codes: the visible value of each row, and the hidden values."""
 
     seen: Ints
@@ -146,7 +137,8 @@ class _CodedEntries:
     width: int
 
     @classmethod
-    def of(cls, texts: pl.Series, secrets: pl.Series) -> _CodedEntries:
+    def of(cls, texts: pl.Series, secrets: pl.Series) -> CodedEntries:
+        """Number the values of both, which are texts."""
         both = pl.concat([texts.alias("value"), secrets.alias("value")])
         ranks = both.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
         width = int(ranks.max(initial=0))
@@ -154,20 +146,47 @@ class _CodedEntries:
         return cls(numbers[: len(texts)], numbers[len(texts) :], width)
 
 
+@dataclass(frozen=True, eq=False)
+class PrivateColumn:
+    """A column with private entries, and what may predict them."""
+
+    own: CodedEntries
+    rows: Ints
+    """The rows of its private entries."""
+    coded: list[CodedEntries]
+    """All columns."""
+    others: list[int]
+    """The other columns, those with many values first."""
+
+    def question(self, answers: Ints) -> AgreementQuestion:
+        """Rows with a private entry ask, rows with a visible one answer."""
+        asking, answering = ([column.seen[rows] for column in self.coded] for rows in (self.rows, answers))
+        return AgreementQuestion(asking, answering, [column.width for column in self.coded])
+
+
+def code_entries(published: Table, hidden: pl.DataFrame) -> Iterator[PrivateColumn]:
+    """The columns that have private entries, one at a time."""
+    secrets = _list_private_values(published, hidden)
+    names = published.frame.columns
+    by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
+    coded = [CodedEntries.of(spell_cells(published.frame[name]), by_column[name]["value"]) for name in names]
+    for index, name in enumerate(names):
+        report_progress("leftover rules", index, len(names))
+        if by_column[name].height:
+            rows = by_column[name]["row"].to_numpy().astype(np.int64)
+            others = sorted(set(range(len(names))) - {index}, key=lambda other: -coded[other].width)
+            yield PrivateColumn(coded[index], rows, coded, others)
+
+
 class _RuleCounter:
     """Counts the rules that predict one column, one set of columns at a time."""
 
-    def __init__(self, target: _CodedEntries, rows: Ints, share: Fraction, least: int, prior: bool) -> None:
-        self.rows, self.width, self.share, self.least, self.prior = rows, target.width, share, least, prior
+    def __init__(self, target: CodedEntries, share: Fraction, least: int, prior: bool) -> None:
+        self.width, self.share, self.least, self.prior = target.width, share, least, prior
         self.answers = np.flatnonzero(target.seen < target.width)
         self.seen, self.secret = target.seen[self.answers], target.secret
         self.fewest = ceil(share * least)
         self.count = 0
-
-    def question(self, coded: list[_CodedEntries]) -> AgreementQuestion:
-        """Rows with a private entry ask, rows with a visible one answer."""
-        asking, answering = ([column.seen[rows] for column in coded] for rows in (self.rows, self.answers))
-        return AgreementQuestion(asking, answering, [column.width for column in coded])
 
     def __call__(self, here: AgreeingRows) -> Flags:
         """Count the rules of these groups; a group is split while one of its values can still be predicted."""

@@ -9,7 +9,7 @@ baskets that hold the item. An empty left side is not a rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -105,19 +105,72 @@ def list_every_rule_about(
     now: ItemOccurrences, items: Sequence[int], thresholds: HidingThresholds
 ) -> frozenset[SecretRule]:
     """Every rule that shows and has one of the items on the right, alone or with others: for counting on small data."""
-    every = now.within(np.ones(len(now.codes), dtype=np.bool_))
-    itemsets = find_itemsets(every, thresholds.least)
-    number = {name: position for position, name in enumerate(now.items)}
-    item_numbers = [number[name] for name in every.items]
-    supports: dict[tuple[int, ...], int] = {}
-    for line, support in enumerate(itemsets.supports.tolist()):
-        codes = itemsets.codes[itemsets.offsets[line] : itemsets.offsets[line + 1]].tolist()
-        supports[tuple(item_numbers[code] for code in codes)] = support
+    supports = _count_itemsets_about(now, items, thresholds.least)
+    count = _CachedCounter(now)
     shown: set[SecretRule] = set()
-    for whole, support in supports.items():
-        for size in range(1, len(whole)) if set(whole) & set(items) else ():
+    for number, (whole, support) in enumerate(supports.items()):
+        if number % _TOLD_EVERY == 0:
+            report_progress("counting rules", number, len(supports))
+        for size in range(1, len(whole)):
             for left in combinations(whole, size):
                 right = tuple(item for item in whole if item not in left)
-                if set(right) & set(items) and thresholds.shows(support, supports[left]):
+                if set(right) & set(items) and thresholds.shows(support, count(left)):
                     shown.add(SecretRule(left, right))
     return frozenset(shown)
+
+
+def select_shown_rules(
+    now: ItemOccurrences, rules: Iterable[SecretRule], thresholds: HidingThresholds
+) -> frozenset[SecretRule]:
+    """Those of some rules that show."""
+    count = _CachedCounter(now)
+    return frozenset(
+        rule for rule in rules if thresholds.shows(count(tuple(sorted((*rule.left, *rule.right)))), count(rule.left))
+    )
+
+
+def count_rules_alone(now: ItemOccurrences, items: Sequence[int], thresholds: HidingThresholds) -> dict[int, int]:
+    """For each of the items that rules show: how many rules have it alone on the right.
+
+    A rule that has it on the right together with others shows only if one with the item alone does.
+    """
+    count = _CachedCounter(now)
+    shown: dict[int, int] = {}
+    for item in items:
+        for whole, support in _count_itemsets_about(now, [item], thresholds.least).items():
+            left = tuple(other for other in whole if other != item)
+            if left and thresholds.shows(support, count(left)):
+                shown[item] = shown.get(item, 0) + 1
+    return shown
+
+
+def _count_itemsets_about(now: ItemOccurrences, items: Sequence[int], least: int) -> dict[tuple[int, ...], int]:
+    """The frequent itemsets that hold one of the items: mined among the baskets that hold it, not among all."""
+    number = {name: position for position, name in enumerate(now.items)}
+    supports: dict[tuple[int, ...], int] = {}
+    for item in items:
+        holding = np.zeros(now.count, dtype=np.bool_)
+        holding[now.rows[now.codes == item]] = True
+        if holding.sum() < least:
+            continue
+        around = now.within(holding[now.rows] & (now.codes != item))
+        itemsets = find_itemsets(around, least)
+        names = [number[name] for name in around.items]
+        offsets = itemsets.offsets.tolist()
+        for line, support in enumerate(itemsets.supports.tolist()):
+            others = [names[code] for code in itemsets.codes[offsets[line] : offsets[line + 1]].tolist()]
+            supports[tuple(sorted((item, *others)))] = support
+    return supports
+
+
+class _CachedCounter:
+    """How many baskets hold some items; each question is answered once."""
+
+    def __init__(self, now: ItemOccurrences) -> None:
+        self._count = BasketCounter.of(now, np.arange(len(now.items), dtype=np.int64))
+        self._known: dict[tuple[int, ...], int] = {}
+
+    def __call__(self, places: tuple[int, ...]) -> int:
+        if places not in self._known:
+            self._known[places] = self._count(places)
+        return self._known[places]

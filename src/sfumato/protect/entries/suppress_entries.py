@@ -237,7 +237,8 @@ class SuppressEntries(Method):
 
     def _claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
         question = mining.question
-        what = f"a rule of support {question.least} or more and confidence {question.confidence} or more"
+        share = question.confidence
+        what = f"a rule of support {question.least} or more and confidence {share} or more"
         rules = Claim(
             property="adversarial_rules",
             threshold=0,
@@ -250,7 +251,8 @@ class SuppressEntries(Method):
                 "prior": int(question.prior),
             },
             needs_original=True,
-            meaning=f"No private entry is predicted by {what}."
+            meaning=f"There is not {what} that is right about a share of {share} or more of the private entries it "
+            "fits. Rules that are right less often may fit private entries, too."
             if mining.complete
             else f"The search for rules was stopped by its budget: whether {what} predicts a private entry is unknown.",
         )
