@@ -55,13 +55,14 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
         return None
     counts = [bins.count(found) for found in cells]
     before, after = counts[0] if account.internal else None, counts[-1]
+    shown_before: Sequence[int | None] = [None] * len(after) if before is None else before
     things, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
         "svg": Markup(pictures.draw_histogram(bins.edges, after, before)),
         "label": f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(after), 'range')} of numbers.",
         "head": "Range",
-        "rows": [*zip(bins.labels, before or [None] * len(after), after, strict=True), *untold],
+        "rows": [*zip(bins.labels, shown_before, after, strict=True), *untold],
         "note": " ".join(_list_notes(bins, cells[-1], untold)),
     }
 

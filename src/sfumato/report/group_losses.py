@@ -112,7 +112,8 @@ def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, A
     losses = pl.DataFrame({"label": seen, "loss": pl.Series(domain.losses(seen.to_list()), dtype=pl.Float64)})
     cells = labels.to_frame().join(losses, on="label", how="left", maintain_order="left")["loss"]
     blanked = (labels.is_null() & values.gather(rows).is_not_null()).cast(pl.Float64)
-    return cells.fill_null(0.0).to_numpy() + blanked.to_numpy()
+    lost: Floats = cells.fill_null(0.0).to_numpy() + blanked.to_numpy()
+    return lost
 
 
 def label_people(original: Table, published: Table, name: str) -> pl.Series:

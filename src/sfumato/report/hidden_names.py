@@ -53,7 +53,7 @@ def _describe_secret(secret: SecretSides, before: ItemColumns, after: ItemColumn
         return f"{join_items(whole)}, {text}"
     bases = [columns.support(secret.left) for columns in (before, after)]
     shares = [
-        wording.format_percent(support / base) if base else "none"
+        f"{100 * support / base:.2f}".removesuffix(".00") + f"{wording.NBSP}%" if base else "none"
         for support, base in zip(supports, bases, strict=True)
     ]
     name = f"{join_items(secret.left)} ==> {join_items(secret.right)}"

@@ -146,7 +146,8 @@ def _draw_effect_bars(effects: list[tuple[str, int]]) -> str:
         {"mark": {"type": "bar", "color": PALETTE["accent"][0], "cornerRadiusEnd": 2, "height": 14}},
         {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "said"}}},
     ]
-    spec: Spec = {"width": 300, "height": 26 * max(1, len(values)), "data": {"values": values}}
+    margins = {"left": 22, "right": 2, "top": 2, "bottom": 2}  # labels are wider in some browsers
+    spec: Spec = {"width": 290, "height": 26 * max(1, len(values)), "data": {"values": values}, "padding": margins}
     return render_svg(spec | {"encoding": encoding, "layer": layers})
 
 

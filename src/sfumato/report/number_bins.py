@@ -74,7 +74,7 @@ def choose_bins(numbers: Floats, most: int) -> NumberBins | None:
     for step in (unit * times for times in _ROUND):
         first, last = floor(low / step), floor(high / step)
         if last - first < most and (step % 1 == 0 or not whole):
-            edges = np.arange(first, last + 2) * step
+            edges = (np.arange(first, last + 2) * step).astype(np.float64)
             break
     else:
         return None
