@@ -82,6 +82,7 @@ def write_people(tmp_path: Path, form: str, *, escape: bool) -> Path:
     policy.write_text(
         '[data]\npath = "people.csv"\n[roles]\nquasi_identifying = ["age"]\n'
         'insensitive = ["=note", "-number"]\nsensitive = ["job"]\n'
+        '[accept]\n"=note" = "invented"\n"-number" = "invented"\n'
         '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
         f'[output]\npath = "out"\nformat = "{form}"\nescape_formulas = {str(escape).lower()}\n'
     )

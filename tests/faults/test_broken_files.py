@@ -91,11 +91,14 @@ def carried_out(
     else:
         frame.write_parquet(path)
     listed = "\n".join(f"{role} = {json.dumps(names, ensure_ascii=False)}" for role, names in roles.items())
+    accepted = "\n".join(f'{json.dumps(n, ensure_ascii=False)} = "invented"' for n in roles.get("insensitive", ()))
     policy = f"""
         [data]
         path = "{path.name}"
         [roles]
         {listed}
+        [accept]
+        {accepted}
         [[protect]]
         method = "generalize"
         models = [{{ model = "k_anonymity", k = {k} }}]

@@ -235,3 +235,83 @@ def test_python_makes_a_release_without_being_asked_and_marks_it() -> None:
     noise = sf.AddNoise(columns="pay").protect(table)
     assert answers.public["ill"]["domain"] == noise.public["pay"]["domain"] == "data"
     assert all(finding.holds for release in (answers, noise) for finding in sf.check(release, table))
+
+
+@pytest.mark.parametrize(
+    ("categories", "common", "rare"),
+    [
+        (["1", "2", "3.5"], "1", "3.5"),
+        (["0.5", "1"], "1", "0.5"),
+        (["1", "2", "x"], "2", "x"),
+        (["1", "2"], "", "2"),
+    ],
+)
+def test_the_type_of_answers_is_that_of_the_categories(
+    tmp_path: Path, categories: list[str], common: str, rare: str
+) -> None:
+    kinds = []
+    for last in (common, rare):
+        folder = tmp_path / f"last {last}"
+        folder.mkdir()
+        cells = [*[common] * 40, categories[0], categories[1], last]
+        rows = "".join(f"{20 + n % 5},{cell}\n" for n, cell in enumerate(cells))
+        (folder / "people.csv").write_text(f"age,ill\n{rows}")
+        method = {"method": "randomize_response", "column": "ill", "epsilon": 1.0, "categories": categories}
+        policy = {
+            "data": {"path": str(folder / "people.csv")},
+            "roles": {"quasi_identifying": ["age"], "sensitive": ["ill"]},
+            "protect": [method | ({"missing": "answer"} if not common else {})],
+            "measure": {"queries": 0},
+        }
+        out = sf.run(Policy.model_validate(policy), folder / "out").out
+        data = json.loads((out / "release" / "certificate.json").read_text())["data"]
+        kinds.append({name: data[name] for name in ("numbers", "integers", "missing_mark")})
+    assert kinds[0] == kinds[1]
+
+
+def test_categories_in_another_spelling_are_refused_whatever_people_said(tmp_path: Path) -> None:
+    method = sf.RandomizeResponse(column="ill", epsilon=1.0, categories=("1", "2", "1e3"))
+    table = sf.Table.of({"age": [1, 2], "ill": [1, 2]}, {"age": "quasi_identifying", "ill": "sensitive"})
+    with pytest.raises(PolicyError, match="another spelling"):
+        method.protect(table)
+
+
+@pytest.mark.parametrize("rows", ["drop", "star"])
+def test_the_type_of_a_column_is_that_of_its_published_cells(tmp_path: Path, rows: str) -> None:
+    kinds = []
+    for number, last in enumerate(("30", "30.5", "1e5", "word")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        people = "3,10\n" * 8 + "4,20\n" * 8 + f"9,{last}\n"
+        (folder / "people.csv").write_text(f"age,pay\n{people}")
+        policy = {
+            "data": {"path": str(folder / "people.csv")},
+            "roles": {"quasi_identifying": ["age"], "sensitive": ["pay"]},
+            "protect": [
+                {
+                    "method": "generalize",
+                    "models": [{"model": "k_anonymity", "k": 3}],
+                    "suppression_limit": 0.2,
+                    "suppressed_rows": rows,
+                }
+            ],
+            "measure": {"queries": 0},
+        }
+        out = sf.run(Policy.model_validate(policy), folder / "out").out
+        data = json.loads((out / "release" / "certificate.json").read_text())["data"]
+        kinds.append({name: data[name] for name in ("numbers", "integers")})
+    assert all(kind == kinds[0] for kind in kinds)
+
+
+@pytest.mark.parametrize("limit", [{"max_risk": {"likeliest_answer": 0.8}}, {"max_loss": 0.5}])
+def test_a_gate_must_not_choose_among_answers(limit: dict[str, Any]) -> None:
+    policy = {
+        "data": {"path": "people.csv"},
+        "roles": {"quasi_identifying": ["age"], "sensitive": ["ill"]},
+        "protect": [{"method": "randomize_response", "column": "ill", "epsilon": 0.5, "categories": ["yes", "no"]}],
+        "attack": [{"attack": "likeliest_answer"}],
+        "gate": limit,
+    }
+    with pytest.raises(ValueError, match="would break their epsilon"):
+        Policy.model_validate(policy)
+    assert Policy.model_validate(policy | {"gate": {"max_linking_risk": 0.5}})

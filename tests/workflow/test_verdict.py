@@ -20,6 +20,7 @@ from sfumato.workflow import verdict
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import Policy
 from tests.cli.test_cli_mining import ran
+from tests.faults.test_hostile_certificates import resign
 
 PEOPLE = 300
 ROLES = {"quasi_identifying": ["age"], "sensitive": ["ill"]}
@@ -153,6 +154,54 @@ def test_unique_rows_are_those_of_the_worst_combination(rows: list[tuple[Any, ..
             cells = [tuple(row[n] for n in chosen) for row in rows]
             shares["".join("wxyz"[n] for n in chosen)] = sum(cells.count(cell) == 1 for cell in cells) / len(rows)
         assert found.share == max(shares.values()) == shares["".join(found.columns)]
+
+
+def test_very_many_columns_take_no_long_search() -> None:
+    frame = pl.DataFrame({f"c{n}": [n % 2, 1, n % 3] for n in range(300)})
+    assert [rows.share for rows in find_unique_rows(frame)] == [1.0, 1.0, 1.0]
+
+
+def test_what_nobody_checked_does_not_name_private_columns(tmp_path: Path) -> None:
+    told = set()
+    for column in ("ill", "sect"):
+        folder = tmp_path / column
+        folder.mkdir()
+        done = release(
+            folder,
+            {"sect": ["a", "b", "c"] * (PEOPLE // 3)},
+            roles={"quasi_identifying": ["age"], "sensitive": ["ill", "sect"]},
+            protect=[
+                {
+                    "method": "suppress_entries",
+                    "private": [[0, column], [1, column]],
+                    "confidence": 0.9,
+                    "min_support": 3,
+                    "search": "grades",
+                }
+            ],
+            attack=[{"attack": "rule_inference"}],
+        )
+        told.add(done.verdict.unchecked)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body["verdict"].update(status="passed", warnings=[]),
+        lambda body: body.update(changes=[]),
+        lambda body: body["verdict"]["accepted"].update(nobody="here"),
+        lambda body: (
+            body["verdict"].update(unique_rows=[], not_counted=["age", "ill", "balance", "duration"]),
+            [one.update(kind="noise") for one in body["changes"]],
+        ),
+    ],
+)
+def test_a_false_verdict_is_not_as_certified(tmp_path: Path, change: Any) -> None:
+    release(tmp_path, PAIR, accept=dict.fromkeys(PAIR, "invented"))
+    assert sf.verify(tmp_path / "out").holds
+    resign(tmp_path / "out", change)
+    assert not sf.verify(tmp_path / "out").holds
 
 
 def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytest.MonkeyPatch) -> None:

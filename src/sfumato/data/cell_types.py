@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -28,10 +28,15 @@ def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
 
 def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
     """Type columns with missing cells by the remaining cells: a type must not disclose a hidden cell."""
-    holed = [column for column in frame.get_columns() if column.null_count() and _can_retype(column.dtype)]
+    return retype_columns(frame, [column.name for column in frame.get_columns() if column.null_count()])
+
+
+def retype_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """Type text and numbers of some columns by their cells, as a reader of the written file would."""
+    chosen = [frame[name] for name in names if _can_retype(frame.schema[name])]
     return (
-        frame.with_columns(type_cells(pl.DataFrame([spell_cells(column) for column in holed])).get_columns())
-        if holed
+        frame.with_columns(type_cells(pl.DataFrame([spell_cells(column) for column in chosen])).get_columns())
+        if chosen
         else frame
     )
 

@@ -104,6 +104,11 @@ def list_input_files(path: str | Path) -> list[Path]:
     return paths
 
 
+def has_stored_types(path: str | Path) -> bool:
+    """Whether the first file of a path declares the types of its columns, as text does not."""
+    return find_kind(_read_first_bytes(list_input_files(path)[0], 8)) is not None
+
+
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
     """Files of one glob may hold numbers in one and text in another: text wins."""
     first = frames[0].schema

@@ -17,7 +17,8 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
-from sfumato.data.table_reader import list_input_files
+from sfumato.data.cell_types import retype_columns
+from sfumato.data.table_reader import has_stored_types, list_input_files
 from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken
@@ -117,7 +118,8 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     clock.lap("read")
     chance = randomness or Randomness.secure()
     protected = apply_methods(policy, original, chance)
-    release = _order_rows_by_policy(protected.release, policy, chance)
+    release = _type_published_cells(protected.release, original, policy)
+    release = _order_rows_by_policy(release, policy, chance)
     clock.lap("protect")
     with target.stage_folders() as staging:
         published = _write_and_read_back(release, policy, staging)
@@ -154,6 +156,17 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
             _keep_only_refusal(staging)
         kept = target.publish()
     return Run(target.named, certificate, record, findings, attacks, verdict, refusals, kept)
+
+
+def _type_published_cells(release: Release, original: Any, policy: Policy) -> Release:
+    """Type columns that were read from text by the cells that are left: one hidden cell may have decided their type."""
+    data = release.data
+    if not isinstance(data, Table) or policy.data.path == DEMO or has_stored_types(policy.data.path):
+        return release
+    if len(data) == len(original) and not any(change.starred or change.kind == "blanked" for change in release.changes):
+        return release
+    by_content = [name for name in data.frame.columns if name not in release.public]
+    return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:

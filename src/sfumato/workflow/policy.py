@@ -217,6 +217,21 @@ class Policy(Description):
         return self
 
     @model_validator(mode="after")
+    def _check_gate_keeps_epsilon(self) -> Policy:
+        """A limit on what depends on randomized answers would choose which of them are published."""
+        asked = [method.column for method in self.protect if method.method == "randomize_response"]
+        answered = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
+        limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
+        if answered.isdisjoint(self.roles.quasi_identifying):
+            limits = {name: limit for name, limit in limits.items() if name in ("max_risk", "max_loss")}
+        if answered and limits:
+            raise ValueError(
+                f"the gate limits {', '.join(limits)}, which depends on randomized answers: publishing only answers "
+                "that pass would break their epsilon; remove the limit, or take another method"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _check_shapes_fit(self) -> Policy:
         for before, next_method in pairwise(self.protect):
             if before.gives != next_method.shape:

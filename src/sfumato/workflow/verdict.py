@@ -17,10 +17,11 @@ from sfumato.change import ChangeKind
 from sfumato.data.role_proposals import propose_roles
 from sfumato.data.roles import Role
 from sfumato.errors import PolicyError, quote_names
+from sfumato.lazy import find_kind
 from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
 from sfumato.table import Table
-from sfumato.workflow.outgoing import build_outgoing_attack, count_hidden_people
+from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
 
 UNIQUE_LIMIT = 0.1
 """The share of unique rows from which exact columns are refused or warned of."""
@@ -29,7 +30,7 @@ ALARMING = 0.2
 _NOT_ORIGINAL = frozenset({ChangeKind.NOISE, ChangeKind.DRAWN, ChangeKind.CODED})
 """Cells of these kinds are known to nobody, so that being unique by them singles nobody out."""
 _EXACT = frozenset({ChangeKind.KEPT, ChangeKind.BLANKED})
-_TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED, ChangeKind.OTHER}
+_TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.OTHER}
 """Columns of these kinds publish values of the originals: a name that stands in another row is still a name."""
 
 
@@ -114,7 +115,7 @@ def judge_release(
         raise PolicyError("[accept] names columns, and only a table has columns; remove it")
     verdict = replace(
         verdict,
-        warnings=_list_warnings(record, verdict),
+        warnings=list_warnings(record, _build_attacks(record), verdict.accepted, verdict.unique_rows),
         alarms=_list_alarms(record),
         unchecked=list_unchecked(record, published),
     )
@@ -218,21 +219,33 @@ def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords
     return max(told, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
 
 
-def _list_warnings(record: Mapping[str, Any], verdict: Verdict) -> tuple[str, ...]:
-    """Warnings that are no refusals, from what leaves alone: a warning must not disclose more than the release."""
-    made = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in verdict.accepted.items()]
-    made += [text for text in (warn_of_unique_rows(verdict.unique_rows),) if text]
-    people = count_hidden_people(record)
-    for attack in (build_outgoing_attack(attack, people) for attack in record["attacks"]):
+def list_warnings(
+    body: Mapping[str, Any],
+    attacks: Iterable[CertifiedAttack],
+    accepted: Mapping[str, str],
+    unique_rows: Sequence[UniqueRows],
+) -> tuple[str, ...]:
+    """Warnings that are no refusals, from what leaves alone: a warning must not disclose more than the release.
+
+    Anyone can list them again from the certificate, its `body`, and the released file.
+    """
+    made = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in accepted.items()]
+    made += [text for text in (warn_of_unique_rows(unique_rows),) if text]
+    for attack in attacks:
         if attack.risk_at_most is not None and attack.risk_at_most - (attack.guessing or 0.0) > ALARMING:
             made.append(f"The attack {attack.attack.replace('_', ' ')} may be right much more often than guessing.")
-    if not record["suppression"]["safe"]:
-        made.append(record["suppression"]["why"])
-    if record["maturity"] != "stable":
+    if not body["suppression"]["safe"]:
+        made.append(body["suppression"]["why"])
+    if body["maturity"] != "stable":
         made.append("A method of this release is for study, not for use.")
-    if not record["for_publication"]:
+    if not body["for_publication"]:
         made.append("Random numbers came from a seed: not for publication.")
     return tuple(made)
+
+
+def _build_attacks(record: Mapping[str, Any]) -> list[CertifiedAttack]:
+    people = count_hidden_people(record)
+    return [build_outgoing_attack(attack, people) for attack in record["attacks"]]
 
 
 def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -273,10 +286,15 @@ def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]
 
 
 def _list_aims(attack: Mapping[str, Any], published: Table) -> list[str]:
-    """The columns that an attack tried to infer; one that names none tried every sensitive column."""
-    described = {**(attack.get("parameters") or {}), **attack}
+    """The columns that an attack tried to infer, by its parameters alone: outcomes may name what is private.
+
+    An attack that names none, or that must not say which, tried every sensitive column.
+    """
+    kind = find_kind("attack", str(attack["attack"]))
+    secret = {"column", "columns"} & set(kind.private_fields if kind is not None else ())
+    described = attack["parameters"]
     named = [described[field] for field in ("column", "columns") if field in described]
-    if named and not any(named):
+    if secret or (named and not any(named)):
         return list(published.sensitive)
     return [name for field in named for name in ([field] if isinstance(field, str) else field or ())]
 

@@ -17,9 +17,11 @@ from typing import Any
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
-from sfumato.errors import CertificateRefused, SfumatoError
+from sfumato.errors import CertificateRefused, SfumatoError, quote_names
+from sfumato.lazy import find_kind
 from sfumato.measure.anonymity.unique_rows import find_unique_rows
 from sfumato.measure.checks import Evidence, has_known_form, measure_claim
+from sfumato.protect.method import KeyedMethod
 from sfumato.release import Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate, find_release_folder, refuse_hostile
@@ -27,8 +29,9 @@ from sfumato.workflow.commitment import does_opening_match
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.leftovers import is_unfinished
 from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.outgoing import CertifiedAttack
 from sfumato.workflow.signature import check_signature
-from sfumato.workflow.verdict import list_objections, split_columns
+from sfumato.workflow.verdict import list_objections, list_warnings, split_columns
 
 MOST_PROBLEMS = 20
 """How many problems are listed; the rest are counted."""
@@ -244,15 +247,32 @@ def _list_claim_problems(certificate: Certificate) -> list[str]:
 
 def _list_verdict_problems(body: Mapping[str, Any], published: Table) -> list[str]:
     """Compare what the verdict states about the released file with the file."""
-    verdict = body["verdict"]
+    verdict, columns = body["verdict"], set(published.frame.columns)
     counted, not_counted = split_columns(body["changes"], published)
     problems = []
-    unique = [{"columns": list(r.columns), "share": r.share} for r in find_unique_rows(published.frame, counted)]
-    if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != unique:
+    if not columns <= {change["column"] for change in body["changes"]} or not set(verdict["accepted"]) <= columns:
+        problems.append(
+            "the certificate does not state a change for each column, or accepts a column that is not there"
+        )
+    if strange := [name for name in not_counted if name not in body["public"] and not _may_be_coded(body)]:
+        problems.append(f"the certificate calls {quote_names(strange)} noise, drawn or coded, and states no law for it")
+    unique = find_unique_rows(published.frame, counted)
+    shown = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
+    if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != shown:
         problems.append("the certificate counts other unique rows than the data file has")
+    attacks = [CertifiedAttack(**attack) for attack in body["attacks"]]
+    warnings = list_warnings(body, attacks, verdict["accepted"], unique)
+    if list(verdict["warnings"]) != list(warnings) or (verdict["status"] == "passed") != (not warnings):
+        problems.append("the certificate's verdict is not the one that its figures and the data file give")
     if objections := list_objections(body["changes"], published, verdict["accepted"]):
         problems.append(f"the certificate accepts what its rules refuse: {objections[0].reason}")
     return problems
+
+
+def _may_be_coded(body: Mapping[str, Any]) -> bool:
+    """Whether a method with a key ran: it publishes codes."""
+    kinds = [find_kind("method", str(method.get("method"))) for method in body["methods"]]
+    return any(kind is not None and issubclass(kind, KeyedMethod) for kind in kinds)
 
 
 def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:

@@ -16,9 +16,12 @@ from sfumato.progress import report_progress
 MOST_COLUMNS = 3
 """The largest number of columns that are combined."""
 MOST_CELLS = 20_000_000
-"""Up to so many rows times combinations, every combination is tried; beyond, the most telling ones are extended."""
+MOST_COMBINATIONS = 1_000
+"""Up to so many combinations, and rows times combinations, all are tried; else the most telling are extended."""
 EXTENDED = 5
-"""How many of the most telling combinations are extended by every other column."""
+"""How many of the most telling combinations are extended by other columns."""
+MOST_EXTENSIONS = 40
+"""How many columns are combined, those first by which most rows are unique or which have most values."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +40,34 @@ def find_unique_rows(
     A missing cell is a value like any other. With many rows and columns not every combination is tried, so that a
     share is then a lower bound.
     """
-    names = list(frame.columns if columns is None else columns)
-    coded = _encode_columns(frame.select(names))
-    best: list[UniqueRows] = []
-    ranked: list[UniqueRows] = []
-    for size in range(1, min(most, len(names)) + 1):
+    coded = _encode_columns(frame.select(list(frame.columns if columns is None else columns)))
+    ranked = _rank([(name,) for name in coded.columns], coded)
+    best = ranked[:1]
+    names = _choose_telling_columns(ranked, coded)
+    for size in range(2, min(most, len(names)) + 1):
         report_progress("looking for unique rows", size, most)
-        exhaustive = comb(len(names), size) * max(1, frame.height) <= MOST_CELLS or size == 1
+        count = comb(len(names), size)
+        exhaustive = count <= MOST_COMBINATIONS and count * coded.height <= MOST_CELLS
         tried = combinations(names, size) if exhaustive else _extend(ranked[:EXTENDED], names)
-        ranked = sorted(
-            (UniqueRows(chosen, _measure_unique_share(coded, chosen)) for chosen in tried),
-            key=lambda rows: (-rows.share, rows.columns),
-        )
+        ranked = _rank(tried, coded)
         best.append(ranked[0])
     return tuple(best)
+
+
+def _rank(tried: Iterable[tuple[str, ...]], coded: pl.DataFrame) -> list[UniqueRows]:
+    """Combinations of columns, those first by which most rows are unique."""
+    rows = [UniqueRows(chosen, _measure_unique_share(coded, chosen)) for chosen in tried]
+    return sorted(rows, key=lambda unique_rows: (-unique_rows.share, unique_rows.columns))
+
+
+def _choose_telling_columns(ranked: list[UniqueRows], coded: pl.DataFrame) -> list[str]:
+    """The columns that are combined, in the order of the table."""
+    if coded.width <= MOST_EXTENSIONS:
+        return coded.columns
+    values = dict(zip(coded.columns, coded.select(pl.all().max()).row(0), strict=True))
+    order = sorted(ranked, key=lambda unique_rows: (-unique_rows.share, -(values[unique_rows.columns[0]] or 0)))
+    chosen = {unique_rows.columns[0] for unique_rows in order[:MOST_EXTENSIONS]}
+    return [name for name in coded.columns if name in chosen]
 
 
 def _extend(ranked: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[str, ...]]:

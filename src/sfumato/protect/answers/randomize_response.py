@@ -22,6 +22,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Bytes, Ints
 from sfumato.change import ChangeKind, state_changes
+from sfumato.data.cell_types import type_cells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError, quote_names
@@ -263,17 +264,16 @@ class RandomizeResponse(Method):
         )
 
     def _cast_possible_answers(self, table: Table, name: str) -> pl.Series:
-        """The possible answers, in the column's type."""
+        """The possible answers, in a type that the given categories decide: that of the column may depend on one cell."""
         column = table.frame[name]
         if self._given is None:
             return column.drop_nulls().unique().sort()
-        texts = pl.Series([_spell_category(one) for one in self._given], dtype=pl.String)
+        texts = pl.Series("answer", [_spell_category(one) for one in self._given], dtype=pl.String)
+        if column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null):
+            return _type_categories(texts, name)
         values = cast_categories(texts.to_list(), column.dtype)
         if values is not None:
             return values
-        # Codes are read as numbers if nobody gave the answer that is a word; they are still words.
-        if spell_cells(column).drop_nulls().is_in(texts.implode()).all():
-            return texts
         raise PolicyError(
             f'{table.source}: some of the {len(self._given)} `categories` are not spelled like cells of "{name}", '
             f"which holds {column.dtype}; spell them the same way, dates as year-month-day"
@@ -364,6 +364,16 @@ def _compute_answer_losses(done: Sequence[_RandomizedColumn]) -> dict[str, Numbe
         "epsilon": round(sum(column.channel.epsilon for column in done), 12),
         "suppressed_rows": 0,
     }
+
+
+def _type_categories(texts: pl.Series, name: str) -> pl.Series:
+    """Numbers if all categories are, otherwise text, whatever people answered."""
+    values = type_cells(pl.DataFrame([texts])).to_series()
+    if not spell_cells(values).eq_missing(texts).all():
+        raise PolicyError(
+            f'some `categories` of "{name}" are numbers in another spelling; write 1000, not 1e3 or 1000.0'
+        )
+    return values
 
 
 def _spell_category(category: str | bool | int | float | date) -> str:
