@@ -45,9 +45,9 @@ class Composition(Attack):
 
     The adversary knows the person's quasi-identifying values, and that the person is in both releases. It takes
     the rows that fit in each, and the sensitive values that stand in both: if there is only one, that is it. Who
-    fits nothing in one release is judged by the other alone, and who has no value in common by the first. The risk is
-    the share of people whose one value left is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under
-    composition. Ganta, Kasiviswanathan, Smith 2008.
+    fits nothing in the other release, or has no value in common, is judged by the first alone. The risk is the share of
+    people whose one value left is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under composition.
+    Ganta, Kasiviswanathan, Smith 2008.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column",)
@@ -172,10 +172,8 @@ def _compare_releases(
     comparisons = []
     for name in names:
         tally, two = mine.tally(published, people, name), theirs.tally(other, people, name)
-        before, alone = _count_values_alone(tally), _flag_exposed_alone(tally)
-        is_first = mine.of_person >= 0
-        counts_after = np.where(is_first, before, _count_values_alone(two))
-        exposed = np.where(is_first, alone, _flag_exposed_alone(two))
+        before, alone = mine.spread_to_people(tally.distinct, 0), _flag_exposed_alone(tally)
+        counts_after, exposed = before.copy(), alone.copy()
         shared, only = _intersect_value_sets(tally, two, mine.of_person[in_both], theirs.of_person[in_both])
         agree = np.flatnonzero(in_both)[shared > 0]  # if nothing is in both, one of them is not truthful
         counts_after[agree], exposed[agree] = shared[shared > 0], (only == tally.truth[in_both])[shared > 0]
@@ -183,13 +181,8 @@ def _compare_releases(
     return comparisons
 
 
-def _count_values_alone(tally: ValueTally) -> Ints:
-    """How many values one release leaves for each person."""
-    return tally.sets.spread_to_people(tally.distinct, 0)
-
-
 def _flag_exposed_alone(tally: ValueTally) -> Flags:
-    """Whose value one release gives away."""
+    """Whose value the first release gives away."""
     only = np.where(tally.distinct == 1, tally.commonest, -2)
     return np.asarray(tally.sets.spread_to_people(only, -2) == tally.truth)
 
