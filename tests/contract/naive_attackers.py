@@ -140,7 +140,7 @@ def try_singling_out(chance: Chance) -> Trial:
     guesses = attack.run(release, truth).attempts
     naive, tries = 0, 0
     while tries < guesses:
-        names, row = chance.choice([*KNOWN, "ill"], 3, replace=False), rows[int(chance.integers(len(rows)))]
+        names, row = chance.choice([*KNOWN, "ill"], 3, replace=False).tolist(), rows[int(chance.integers(len(rows)))]
         tries += 1
         naive += len(find_matches(row, rows, names)) == 1 == len(find_matches(row, people, names))
     return Trial(attack, release, truth, naive)
@@ -367,7 +367,7 @@ def add_noise(chance: Chance, kind: str, rows: int = 120) -> tuple[sf.Table, sf.
     crowds = chance.choice(chance.uniform(0, 100, 4), rows) + chance.normal(0, 1, rows)
     true = np.where(chance.random() < 0.5, crowds, chance.uniform(0, 100, rows))
     scale = float(chance.uniform(3, 30))
-    seen = true + Noise(kind=kind, scale=scale).draw(chance, rows)  # type: ignore[arg-type]
+    seen = true + Noise(kind=kind, scale=scale).draw(chance, rows)
     law = {"kind": kind, "scale": scale, "step": 0, "range": [float(true.min()), float(true.max())]}
     release = sf.Release(sf.Table.of({"x": seen}), None, (), {}, read_details({"public": {"x": law}}))
     return sf.Table.of({"x": true}), release, true, seen, scale

@@ -26,6 +26,8 @@ def list_weaker(kind: type[sf.Attack], seeds: range) -> list[str]:
 
 
 def test_every_attack_has_a_naive_version() -> None:
+    missing = sorted(kind.__name__ for kind in set(ATTACKS) - set(NAIVE))
+    assert not missing, f"write a naive version of {missing} in tests/contract/naive_attackers.py"
     assert set(NAIVE) == set(ATTACKS)
 
 
