@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from sfumato.protect.anonymity.models import AlphaKAnonymity as AlphaKAnonymity
     from sfumato.protect.anonymity.models import BetaLikeness as BetaLikeness
     from sfumato.protect.anonymity.models import DeltaDisclosure as DeltaDisclosure
-    from sfumato.protect.anonymity.models import DeltaPresence as DeltaPresence
     from sfumato.protect.anonymity.models import KAnonymity as KAnonymity
-    from sfumato.protect.anonymity.models import KMap as KMap
     from sfumato.protect.anonymity.models import LDiversity as LDiversity
     from sfumato.protect.anonymity.models import TCloseness as TCloseness
     from sfumato.protect.anonymity.partition import Partition as Partition
+    from sfumato.protect.anonymity.population_models import DeltaPresence as DeltaPresence
+    from sfumato.protect.anonymity.population_models import KMap as KMap
     from sfumato.protect.anonymity.top_code import TopCode as TopCode
     from sfumato.protect.answers.randomize_response import RandomizeResponse as RandomizeResponse
     from sfumato.protect.baskets.hide_items import HideItems as HideItems

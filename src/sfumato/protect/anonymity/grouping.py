@@ -233,24 +233,22 @@ class Grouping:
 
     def _add_unknown_crowds(self, plain: NodeClasses, levels: Levels, kept: Flags | None) -> NodeClasses:
         """The same classes, with the sizes that result if missing cells match anything or nothing."""
-        first = plain.first
-        open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
+        first, pairs = plain.first, zip(self.hierarchies, levels, strict=True)
+        open_levels = [not hierarchy.swallows_missing(level) for hierarchy, level in pairs]
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
         if self.missing is Missing.NEVER_MATCHES:
             alone = unknown.any(axis=0)
             return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone, _measured={})
-        groups = np.array(
-            [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)], dtype=np.int64
-        )
+        leaves = [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)]
+        groups = np.array(leaves, dtype=np.int64)
         here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
 
         def overlapping(sensitive: SensitiveColumn) -> ClassValues:
-            own = sensitive.pairs(plain.of_row, len(plain.sizes))
-            return pair_matching_values(own, groups, unknown, here, len(sensitive.values))
+            own, width = sensitive.pairs(plain.of_row, len(plain.sizes)), len(sensitive.values)
+            return pair_matching_values(own, groups, unknown, here, width)
 
-        crowds = count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0))
+        crowds = np.maximum(count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0)), 1)
         fits = count_fitting_rows(groups, unknown, plain.sizes)
-        crowds = np.maximum(crowds, 1)
         return replace(plain, crowds=crowds, fits=fits, overlapping=overlapping, _counted={}, _measured={})
 
     def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
