@@ -62,7 +62,7 @@ def draw_lattice() -> sf.Table:
 
 
 def swap(search: str, values: int) -> tuple[Method, Any]:
-    method = sf.SwapConfidential(column="secret", share=0.2, search=search, seconds=LIMIT)  # type: ignore[arg-type]
+    method = sf.SwapConfidential(column="secret", share=0.2, search=search, seconds=LIMIT)
     return method, draw_people(40_000, values)
 
 
@@ -71,7 +71,7 @@ def suppress(**fields: Any) -> tuple[Method, Any]:
     return method, draw_people(400, 4, 5)
 
 
-def hide(method: type[Method], **fields: Any) -> tuple[Method, Any]:
+def hide(method: Any, **fields: Any) -> tuple[Method, Any]:
     made = method(min_support=20, min_confidence=0.3, strategy="exact", seconds=LIMIT, **fields)
     return made, draw_baskets(2000, 14)
 

@@ -63,6 +63,7 @@ class SolverAnswer:
 def solve_milp(program: SolverProgram, seconds: float) -> SolverAnswer:
     """The best solution found in the time."""
     arrays = {**vars(program), "seconds": max(seconds, 0.1)}
+    answer: dict[str, Any] | None
     if len(program.weights) <= _SMALL:
         answer = _solve_in_thread(lambda: solver_worker.run_milp(arrays))
     else:

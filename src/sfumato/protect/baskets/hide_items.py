@@ -123,20 +123,20 @@ def _hide_as_published(
 ) -> tuple[BasketDraft, dict[str, Any]]:
     """ISLF or DSRF, with Table 8's counts, and how many rules about the items are left."""
     from sfumato.protect.baskets.islf import hide_pairs
-    from sfumato.protect.baskets.item_rules import count_rules_alone, list_every_rule_about, select_shown_rules
+    from sfumato.protect.baskets.item_rules import list_every_rule_about, list_rules_about, select_shown_rules
 
     frequent = np.flatnonzero(np.bincount(data.codes, minlength=len(data.items)) >= thresholds.least).tolist()
     draft = BasketDraft.of(data, {*hidden, *frequent})
     work = hide_pairs(draft, [draft.column[position] for position in hidden], thresholds, left_first)
     before = list_every_rule_about(ItemOccurrences.of(data), hidden, thresholds)
-    # Mining what is published would find far more: large baskets were filled with the same items.
+    # Large baskets were filled with the same items, so left sides are without number: closed ones stand for all.
     after = draft.occurrences()
     rules_left = select_shown_rules(after, before, thresholds)
-    alone = count_rules_alone(after, hidden, thresholds)
+    alone = {position: len(list_rules_about(after, position, thresholds)) for position in hidden}
     handled = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}
     return draft, {
         "scans": work.scans,
         "pruned": len(before - rules_left - handled),
         "left": sum(alone.values()),
-        "impossible": sorted((data.items[position] for position in alone), key=str),
+        "impossible": sorted((data.items[position] for position, count in alone.items() if count), key=str),
     }

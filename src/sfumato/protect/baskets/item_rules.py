@@ -129,21 +129,6 @@ def select_shown_rules(
     )
 
 
-def count_rules_alone(now: ItemOccurrences, items: Sequence[int], thresholds: HidingThresholds) -> dict[int, int]:
-    """For each of the items that rules show: how many rules have it alone on the right.
-
-    A rule that has it on the right together with others shows only if one with the item alone does.
-    """
-    count = _CachedCounter(now)
-    shown: dict[int, int] = {}
-    for item in items:
-        for whole, support in _count_itemsets_about(now, [item], thresholds.least).items():
-            left = tuple(other for other in whole if other != item)
-            if left and thresholds.shows(support, count(left)):
-                shown[item] = shown.get(item, 0) + 1
-    return shown
-
-
 def _count_itemsets_about(now: ItemOccurrences, items: Sequence[int], least: int) -> dict[tuple[int, ...], int]:
     """The frequent itemsets that hold one of the items: mined among the baskets that hold it, not among all."""
     number = {name: position for position, name in enumerate(now.items)}

@@ -51,13 +51,14 @@ def _choose_free_records(records: SwapRecords, shift: int, chance: np.random.Gen
     own = records.own[free][by_category]
     rank = np.empty(len(free), dtype=np.int64)
     rank[by_category] = np.arange(len(free)) - np.searchsorted(own, own)
-    return free[rank < most[records.own[free]]][: records.changes]
+    chosen: Ints = free[rank < most[records.own[free]]][: records.changes]
+    return chosen
 
 
 def _choose_other_values(records: SwapRecords, givers: Ints, offered: Ints) -> Ints:
     """What the largest category's records take: all that the others offer, and the rest their best alternative."""
     chances = records.chances[givers].copy()
     chances[:, records.own[givers[0]]] = -1
-    taken = chances.argmax(axis=1)
+    taken: Ints = chances.argmax(axis=1).astype(np.int64)
     taken[: len(offered)] = offered
-    return taken.astype(np.int64)
+    return taken
