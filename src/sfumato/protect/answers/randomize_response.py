@@ -264,7 +264,7 @@ class RandomizeResponse(Method):
         )
 
     def _cast_possible_answers(self, table: Table, name: str) -> pl.Series:
-        """The possible answers, in a type that the given categories decide: that of the column may depend on one cell."""
+        """The possible answers, in a type that given categories decide: one cell may decide the column's."""
         column = table.frame[name]
         if self._given is None:
             return column.drop_nulls().unique().sort()
