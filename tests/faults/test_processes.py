@@ -217,7 +217,10 @@ def test_stopped_while_it_loads(tmp_path: Path, number: int) -> None:
     late = f"import os; os.kill(os.getpid(), {int(number)})\n"
     (tmp_path / "typer.py").write_text(late)  # loaded in place of the real one
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from sfumato.cli.entry import main; main()"
-    ended = subprocess.run([sys.executable, "-c", code, "signer"], capture_output=True, text=True, check=False)
+    # A shell that started the tests in the background made them ignore SIGINT; children would inherit that.
+    heard = {"preexec_fn": lambda: signal.signal(number, signal.SIG_DFL)}
+    command = [sys.executable, "-c", code, "signer"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, **heard)  # type: ignore[call-overload]
     assert ended.returncode == 128 + number, ended.stderr
     assert ended.stderr == "sfumato: interrupted while starting; nothing was published\n"
 

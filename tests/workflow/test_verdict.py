@@ -20,7 +20,7 @@ from sfumato.workflow import verdict
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import Policy
 from tests.cli.test_cli_mining import ran
-from tests.faults.test_hostile_certificates import resign
+from tests.faults.test_tampering import resign
 
 PEOPLE = 300
 ROLES = {"quasi_identifying": ["age"], "sensitive": ["ill"]}
