@@ -248,9 +248,8 @@ class Grouping:
             own = sensitive.pairs(plain.of_row, len(plain.sizes))
             return pair_matching_values(own, groups, unknown, here, len(sensitive.values))
 
-        crowds = count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0))
+        crowds = np.maximum(count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0)), 1)
         fits = count_fitting_rows(groups, unknown, plain.sizes)
-        crowds = np.maximum(crowds, 1)
         return replace(plain, crowds=crowds, fits=fits, overlapping=overlapping, _counted={}, _measured={})
 
     def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
