@@ -360,7 +360,7 @@ def test_a_draft_meets_every_sum(seed: int) -> None:
 
 @pytest.mark.parametrize("values", [2, 6])
 def test_records_whose_costs_nearly_tie_do_not_outlast_the_limit(values: int) -> None:
-    """Equality knapsacks of nearly equal costs: HiGHS alone did not finish two values within 400 s."""
+    """Equality knapsacks of nearly equal costs, on which an integer program can outlast its limit."""
     chance = np.random.default_rng(1)
     own = chance.choice(values, 40_000, p=[0.117, 0.883] if values == 2 else None)
     likely = np.rint(chance.dirichlet(np.ones(values), size=len(own)) * UNIT).astype(np.int64)

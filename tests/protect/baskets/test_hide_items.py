@@ -7,6 +7,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -142,3 +143,15 @@ def test_real_baskets(shared_data: Path) -> None:
     assert release.losses["changes"] > 0
     assert exposed_rules(release.data, release.details["sensitive"], 60, 0.3) == 0
     assert exposed_rules(data, release.details["sensitive"], 60, 0.3) > 0
+
+
+def test_islf_does_not_mine_the_baskets_that_it_filled() -> None:
+    """It adds the same items to the largest baskets, which then hold more itemsets than any memory does."""
+    chance = np.random.default_rng(1)
+    share = 1 / np.arange(1, 170) ** 0.8
+    held = chance.random((9835, 169)) < np.minimum(share / share.sum() * 4.4, 0.9)
+    data = Baskets.of([[f"i{item}" for item in np.flatnonzero(row)] for row in held])
+    method = hide(items=("i0", "i1"), min_support=0.005, min_confidence=0.3, strategy="islf")
+    release = method.protect(data)
+    assert release.losses["added"] > len(data) and release.details["left"] > 0
+    assert "hidden_rules" not in {claim.property for claim in release.claims}

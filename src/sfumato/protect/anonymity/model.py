@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from math import ceil
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -38,8 +39,8 @@ class PrivacyModel(Description, ABC):
 
     @property
     def least_crowd(self) -> int:
-        """How many people it hides everybody among, at the least."""
-        return 1
+        """How many people it hides everybody among, at the least: k, or l, since l values take as many people."""
+        return ceil(getattr(self, "k", getattr(self, "l", 1)) - 1e-12)
 
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns that it uses."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, log
+from math import log
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,11 +41,6 @@ class KAnonymity(PrivacyModel):
     k: int = Field(ge=1, strict=True)
     """The smallest number of rows that share their quasi-identifying values."""
 
-    @property
-    def least_crowd(self) -> int:
-        """k."""
-        return self.k
-
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small."""
         return classes.crowds < self.k
@@ -76,11 +71,6 @@ class AlphaKAnonymity(PrivacyModel):
     """The largest share of one value in a class."""
     column: str
     """The sensitive column."""
-
-    @property
-    def least_crowd(self) -> int:
-        """k."""
-        return self.k
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small or too uniform."""
@@ -138,11 +128,6 @@ class LDiversity(PrivacyModel):
     def steady(self) -> bool:  # type: ignore[override]
         """Only the count of distinct values is steady: merging with a skewed class can break the others."""
         return self.kind == "distinct"
-
-    @property
-    def least_crowd(self) -> int:
-        """l different values take at least as many people."""
-        return ceil(self.l - _ROUNDING)
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are not diverse enough."""
