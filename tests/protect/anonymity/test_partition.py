@@ -29,12 +29,12 @@ from sfumato.protect.anonymity.models import (
     BetaLikeness,
     DeltaDisclosure,
     KAnonymity,
-    KMap,
     LDiversity,
     TCloseness,
 )
 from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.anonymity.parts import GroupJudge, SizeJudge
+from sfumato.protect.anonymity.population_models import KMap
 from sfumato.release import Release
 from sfumato.table import Table
 from tests.tables import hierarchies

@@ -68,7 +68,7 @@ class Microaggregate(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The columns that are aggregated."""
-        return trace_classes(data, further=self._names(data), survives_blanks=True)
+        return trace_classes(data, further=self._names(data))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""
