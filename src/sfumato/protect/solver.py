@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from threading import Thread
 from time import monotonic
 from typing import Any
@@ -80,24 +81,29 @@ def _solve_in_process(arrays: dict[str, Any]) -> dict[str, Any] | None:
     content = io.BytesIO()
     np.savez(content, **arrays)
     command = [sys.executable, "-P", solver_worker.__file__]
-    given: bytes | None = content.getvalue()
+    outputs: list[bytes] = []
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
+        # In a thread: `communicate` with a time limit loses what it has not yet sent when it is called again.
+        exchange = Thread(target=lambda: outputs.append(worker.communicate(content.getvalue())[0]), daemon=True)
+        exchange.start()
         try:
-            for waited in range(sys.maxsize):
-                report_progress("solving the integer program", waited)
-                try:
-                    output = worker.communicate(given, timeout=_STEP)[0]
-                    break
-                except subprocess.TimeoutExpired:
-                    given = None  # what was given is sent on by the next call
-                if monotonic() > until:
-                    return None
+            _wait_for(exchange, until)
         finally:
             worker.kill()
-    if worker.returncode:
+            exchange.join()
+    if worker.returncode or not outputs:
         return None
-    with np.load(io.BytesIO(output), allow_pickle=False) as answer:
+    with np.load(io.BytesIO(outputs[0]), allow_pickle=False) as answer:
         return dict(answer)
+
+
+def _wait_for(thread: Thread, until: float = inf) -> None:
+    """Wait for a thread and report progress, so that the wait can be interrupted."""
+    waited = 0
+    while thread.is_alive() and monotonic() <= until:
+        thread.join(timeout=_STEP)
+        report_progress("solving the integer program", waited)
+        waited += 1
 
 
 def _solve_in_thread(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -113,11 +119,7 @@ def _solve_in_thread(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
     thread = Thread(target=run, daemon=True)
     thread.start()
-    waited = 0
-    while thread.is_alive():
-        thread.join(timeout=_STEP)
-        report_progress("solving the integer program", waited)
-        waited += 1
+    _wait_for(thread)
     if failed:
         raise failed[0]
     return results[0]
