@@ -210,7 +210,7 @@ class HidingDetails(Details):
     pruned: int | None = None
     """Rules that disappeared as a side effect."""
     left: int | None = None
-    """Rules about hidden items that are still visible."""
+    """Rules about hidden items that are still visible; left sides that occur in the same baskets count once."""
     impossible: list[Any] | None = None
     objective: float | None = None
     bound: float | None = None

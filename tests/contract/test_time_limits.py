@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.protect import METHODS
+from sfumato.protect import METHODS, solver
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 
@@ -117,3 +117,22 @@ def test_a_search_ends_near_its_limit_with_its_best(name: str) -> None:
     if details.get("bound") is not None:
         assert details["bound"] <= details["objective"]
         assert details["bound"] == details["objective"] or not details["proven"]
+
+
+def test_a_large_program_is_sent_whole_to_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a pipe holds, and a process that begins to read later than the first look at it."""
+    monkeypatch.setattr(solver, "_STEP", 0.001)
+    size = 30_000
+    program = solver.SolverProgram(
+        costs=np.ones(size),
+        integrality=np.ones(size, dtype=np.int64),
+        upper=np.ones(size),
+        weights=np.ones(size),
+        columns=np.arange(size),
+        offsets=np.arange(0, size + 1, 3),
+        low=np.ones(size // 3),
+        high=np.full(size // 3, 3.0),
+    )
+    answer = solver.solve_milp(program, 60.0)
+    assert answer.status == solver.OPTIMAL and answer.values is not None
+    assert answer.values.sum() == size // 3

@@ -107,7 +107,10 @@ def test_what_the_published_algorithms_leave_the_complete_ones_hide(
     left = about(release.data.to_lists(), items)
     assert stays in left
     alone = [rule for rule in left if len(rule.split(">")[1]) == 1]
-    assert release.details["left"] == len(alone) == release.losses["exposed_rules"] > 0
+    # Left sides that occur in the same baskets count once.
+    sides = {(frozenset(n for n, row in enumerate(release.data.to_lists()) if set(rule.split(">")[0]) <= set(row)),
+              rule.split(">")[1]) for rule in alone}  # fmt: skip
+    assert release.details["left"] == len(sides) == release.losses["exposed_rules"] > 0
     assert "hidden_rules" not in {claim.property for claim in release.claims}  # nothing is promised that is not kept
     assert release.details["impossible"]
     for better in ("complete", "exact"):
