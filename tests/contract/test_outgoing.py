@@ -20,6 +20,11 @@ from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import World, attacks_on, other_truths, run_example
 
 each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+each_method = pytest.mark.parametrize(
+    "example",
+    [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if ", " in one.name else []) for one in METHOD_EXAMPLES],
+)
+"""Every method; its further modes only among the slow tests."""
 SIGNED = {"files", "signer", "signature"}
 
 
@@ -103,7 +108,7 @@ def _files(run: Run) -> dict[str, bytes]:
     return {**files, "certificate.json": json.dumps(body).encode()}
 
 
-@each
+@each_method
 def test_nothing_that_leaves_tells_one_truth_from_another(example: Example, tmp_path: Path) -> None:
     """The same release certified against other originals: every byte that leaves is the same, the record is not."""
     world = World(example, tmp_path)

@@ -121,7 +121,10 @@ NAMES = ["a b", "<script>alert(1)</script>", "a\nb", "len", "size", "value", "cr
          "a,b", 'a"b', "column_0", "{{ 7 * 7 }}", "$x", "x.y", "x[0]", "x:N", "a\\b", "'", "%s", "\u202e"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:12])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, id=name[:12], marks=[pytest.mark.slow] if at % 2 else []) for at, name in enumerate(NAMES)],
+)
 def test_odd_column_names(sandbox: Any, name: str) -> None:
     """As a quasi-identifying and as a sensitive column, the report included."""
     values = ["u", "v"] * 10
@@ -196,7 +199,7 @@ ODD_VALUES: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", ODD_VALUES)
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", [pytest.param("csv", marks=pytest.mark.slow), "parquet"])
 def test_odd_values(sandbox: Any, plain_report: None, name: str, kind: str) -> None:
     """As quasi-identifying and as insensitive values: what leaves is what came in."""
     column = pl.Series("odd", ODD_VALUES[name])
@@ -241,9 +244,9 @@ def test_one_row(sandbox: Any, plain_report: None) -> None:
 
 
 def test_many_columns(sandbox: Any) -> None:
-    """600 columns, of which a few are quasi-identifying, with the report."""
-    names = [f"c{i}" for i in range(600)]
-    text = ",".join(names) + "\n" + "".join(",".join(str((i * j) % 3) for j in range(600)) + "\n" for i in range(12))
+    """300 columns, of which a few are quasi-identifying, with the report."""
+    names = [f"c{i}" for i in range(300)]
+    text = ",".join(names) + "\n" + "".join(",".join(str((i * j) % 3) for j in range(300)) + "\n" for i in range(12))
     carried_out(sandbox, text, {"quasi_identifying": names[:3], "insensitive": names[3:]})
 
 

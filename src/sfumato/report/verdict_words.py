@@ -17,9 +17,11 @@ def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict for the head of the page and its first section; `body` is the private record or the certificate."""
     verdict = body["verdict"]
     alarms = verdict.get("alarms", ())
+    headline = verdict.get("headline") or _write_outgoing_headline(body)
     return {
+        "risk": headline.partition(". ")[2] or headline,
         "kind": "warned" if alarms and verdict["status"] == "passed" else STATUS_CLASS[verdict["status"]],
-        "headline": verdict.get("headline") or _write_outgoing_headline(body),
+        "headline": headline,
         "hold": f"{_count_kept_claims(body['claims'])} {wording.format_moment(body['created'])}.",
         "refusals": [wording.clean_label(sentence) for sentence in _list_refusals(body)],
         "warnings": [wording.clean_label(sentence) for sentence in (*verdict["warnings"], *alarms)],
@@ -99,8 +101,9 @@ _ABOUT = {"purpose": "Purpose", "recipient": "Recipient", "decided_by": "Who dec
 
 def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     """Each column that is published as it was, with its role or the reason given for it."""
-    changed = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.KEPT}
+    changed = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.KEPT or change["starred"]}
     exact = [name for name in body.get("roles", {}) if name not in changed]
     accepted = body["verdict"]["accepted"]
-    told = [f"{wording.shorten_label(name)} ({accepted.get(name, body['roles'][name])})" for name in exact]
-    return ", ".join(wording.space_name(text) if "_" in text else text for text in told) + "." if told else "none."
+    reasons = {name: accepted.get(name) or wording.space_name(body["roles"][name]) for name in exact}
+    told = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
+    return f"{', '.join(told)}." if told else "none."

@@ -312,7 +312,7 @@ def _write_headline(verdict: Verdict) -> str:
         told = verdict.strongest_attack
         sentences.append(
             f"The strongest attack, {told.attack.replace('_', ' ')}, is right for {told.risk:.1%} of those it tried: "
-            f"{told.words} ({told.guessing:.1%})."
+            f"{told.words}{f', which is right for {told.guessing:.1%}' if 'guessing' in told.words else ''}."
         )
     return " ".join(sentences)
 
