@@ -195,7 +195,8 @@ def look_at_claims(body: Fields, cells: Cells, fields: Fields) -> list[str]:
             least = min(Counter(keys[row] for row in inside).values(), default=claim["threshold"])
             problems += [] if least >= claim["threshold"] else [f"k is {least}"]
         if name == "suppressed_share" and not claim["needs_original"]:
-            share = sum(starred) / size if size else 0.0
+            # Where each column's level says "*", such rows are an ordinary class, and none was suppressed.
+            share = sum(starred) / size if size and apart else 0.0
             problems += [] if abs(share - claim["measured"]) < 1e-9 else [f"{share} of rows are starred"]
         if claim["measure"] == "distinct_l" and own:
             classes: dict[tuple[str, ...], set[str]] = {}
