@@ -204,6 +204,25 @@ def test_a_false_verdict_is_not_as_certified(tmp_path: Path, change: Any) -> Non
     assert not sf.verify(tmp_path / "out").holds
 
 
+def test_a_false_verdict_on_baskets_is_not_as_certified(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{item}\n" for n in range(30) for item in ("ab" if n % 3 else "abc"))
+    (tmp_path / "bought.csv").write_text(f"id,item\n{rows}")
+    method = {"method": "hide_items", "items": ["c"], "min_support": 0.1, "min_confidence": 0.2}
+    sf.run(
+        Policy.model_validate({"data": {"path": str(tmp_path / "bought.csv")}, "protect": [method]}), tmp_path / "out"
+    )
+    assert sf.verify(tmp_path / "out").holds
+    resign(tmp_path / "out", lambda body: body["verdict"].update(status="passed with warnings", warnings=["\x1b[2J"]))
+    assert not sf.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("figure", [{"guessing": 1e308}, {"guessing": -1.0}, {"one_basket_short": 10**39}])
+def test_figures_that_no_run_gives_are_refused(tmp_path: Path, figure: dict[str, Any]) -> None:
+    release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]})
+    resign(tmp_path / "out", lambda body: body["attacks"][0].update(figure))
+    assert not sf.verify(tmp_path / "out").holds
+
+
 def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(find_unique_rows.__globals__, "MOST_CELLS", 0)
     frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 1]})

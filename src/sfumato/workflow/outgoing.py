@@ -110,9 +110,9 @@ class CertifiedAttack(_OutgoingPart):
     parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
     risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
     """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
-    guessing: Annotated[float | None, OutgoingRule.COARSE]
+    guessing: Annotated[float | None, OutgoingRule.COARSE] = Field(ge=0, le=1)
     """The success of blind guessing, rounded to a step; None if it stays with the custodian."""
-    one_basket_short: Annotated[int | None, OutgoingRule.RELEASED] = None
+    one_basket_short: Annotated[int | None, OutgoingRule.RELEASED] = Field(default=None, ge=0, le=1 << 53)
     """Of re-mining: how many rules one more basket would show, by the released baskets and the public thresholds."""
 
 
@@ -137,7 +137,7 @@ class CertifiedUniqueRows(_OutgoingPart):
     """Published columns, and the share of rows that are unique by them."""
 
     columns: Annotated[tuple[str, ...], OutgoingRule.RELEASED]
-    share: Annotated[float, OutgoingRule.RELEASED]
+    share: Annotated[float, OutgoingRule.RELEASED] = Field(ge=0, le=1)
 
 
 class CertifiedVerdict(_OutgoingPart):

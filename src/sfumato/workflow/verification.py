@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
 from sfumato.errors import CertificateRefused, SfumatoError, quote_names
 from sfumato.lazy import find_kind
-from sfumato.measure.anonymity.unique_rows import find_unique_rows
+from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
 from sfumato.measure.checks import Evidence, has_known_form, measure_claim
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Finding, Number, Release
@@ -133,7 +133,8 @@ def verify(folder: str | Path, signer: str | None = None, seconds: float = SECON
         if not problems:
             published = _read_published(root, certificate)
             findings = _measure_claims(certificate, published, seconds)
-            problems = _list_content_problems(certificate, published, findings)
+            with refuse_hostile("the certificate cannot be compared with the data file"):
+                problems = _list_content_problems(certificate, published, findings)
     except (SfumatoError, OSError) as error:
         reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
         problems = [reason]
@@ -260,13 +261,20 @@ def _list_verdict_problems(body: Mapping[str, Any], published: Table) -> list[st
     shown = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
     if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != shown:
         problems.append("the certificate counts other unique rows than the data file has")
-    attacks = [CertifiedAttack(**attack) for attack in body["attacks"]]
-    warnings = list_warnings(body, attacks, verdict["accepted"], unique)
-    if list(verdict["warnings"]) != list(warnings) or (verdict["status"] == "passed") != (not warnings):
-        problems.append("the certificate's verdict is not the one that its figures and the data file give")
+    problems += _list_warning_problems(body, unique)
     if objections := list_objections(body["changes"], published, verdict["accepted"]):
         problems.append(f"the certificate accepts what its rules refuse: {objections[0].reason}")
     return problems
+
+
+def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]) -> list[str]:
+    """List the warnings again, and compare them and the status with the certificate's."""
+    verdict = body["verdict"]
+    attacks = [CertifiedAttack(**attack) for attack in body["attacks"]]
+    warnings = list_warnings(body, attacks, verdict["accepted"], unique)
+    if list(verdict["warnings"]) == list(warnings) and (verdict["status"] == "passed") == (not warnings):
+        return []
+    return ["the certificate's verdict is not the one that its figures and the data file give"]
 
 
 def _may_be_coded(body: Mapping[str, Any]) -> bool:
@@ -291,6 +299,8 @@ def _list_content_problems(certificate: Certificate, published: Any, findings: t
         problems += _list_verdict_problems(certificate.body, published)
         if data["missing_mark"] not in MARKS:
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
+    else:
+        problems += _list_warning_problems(certificate.body, ())
     for finding, certified in zip(findings, certificate.body["claims"], strict=True):
         if finding.holds is False:
             problems.append(
