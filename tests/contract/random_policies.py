@@ -216,11 +216,23 @@ def look_at_changes(body: Fields, cells: Cells, people: Cells, out: Path) -> lis
     if not path.exists():
         return []
     rows = pl.read_parquet(path)["original_row"].to_list()
-    wrong = [name for name in cells if name not in changed and cells[name] != [people[name][row] for row in rows]]
+    wrong = [
+        name
+        for name in cells
+        if name not in changed and not all(map(is_same, cells[name], [people[name][row] for row in rows]))
+    ]
     missing = [
         name for name in people if name not in cells and name not in body["removed_columns"] and name not in changed
     ]
     return [f"{name} is not as it was" for name in wrong] + [f"{name} is gone unsaid" for name in missing]
+
+
+def is_same(cell: str, value: str) -> bool:
+    """Whether two cells are the same text, or the same number."""
+    try:
+        return cell == value or float(cell) == float(value)
+    except ValueError:
+        return False
 
 
 def look_at_verdict(body: Fields, cells: Cells) -> list[str]:

@@ -84,7 +84,7 @@ def test_a_run_says_what_rules_answer(tmp_path: Path, monkeypatch: pytest.Monkey
     found = firing_rules(release.data, release.details["hidden"], "3/5", 2)
     assert found.answered
     assert sf.run(policy, tmp_path / "out", Randomness.seeded(2)).published
-    figures = json.loads((tmp_path / "out" / "private" / "record.json").read_text())["utility"]
+    figures = json.loads((tmp_path / "out" / "private" / "record.json").read_text())["found"]["utility"]
     assert figures["answered_entries"] == pytest.approx(found.answered / found.entries)
     assert figures["right_answers"] == pytest.approx(found.right / found.answered)
     assert figures["right_by_prior"] == pytest.approx(found.right_by_prior / found.answered)
