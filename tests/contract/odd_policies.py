@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.contract.random_policies import CANARY, Cells, Fields
+from tests.contract.plain_claims import Cells, Fields
+from tests.contract.random_policies import CANARY
 
 MARKS = ("", "?", "n/a")
 NAMES = {
@@ -54,8 +55,8 @@ def draw_odd_people(chance: random.Random, folder: Path) -> Cells:
         del people[name]
     for row in range(size):
         if row and chance.random() < chance.choice((0.0, 0.0, 0.5)):
-            for name in people:
-                people[name][row] = people[name][row] if name == "name" else people[name][row - 1]
+            for name, cells in people.items():
+                cells[row] = cells[row] if name == "name" else cells[row - 1]
     if chance.random() < 0.3:
         people = {NAMES[name]: cells for name, cells in people.items()}
     write_people(people, folder)

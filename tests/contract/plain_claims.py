@@ -34,6 +34,11 @@ def covers(label: str, value: str) -> bool:
     return value.startswith(label) or label == "any"
 
 
+def is_true(label: str, value: str, column: Sequence[str]) -> bool:
+    """Whether a label covers a value; one that covers all values may stand for a missing one, as the claim says."""
+    return covers(label, value) or (not value and all(covers(label, other) for other in column if other))
+
+
 def list_classes(keys: Sequence[Row], inside: Sequence[int], missing: str) -> list[list[int]]:
     """For each row, the rows that it is hidden among, by what a missing cell means."""
 
@@ -119,7 +124,9 @@ def look_at_people(body: Fields, cells: Cells, people: Cells, rows: Sequence[int
         problems += [
             f"{name} has an untrue cell"
             for name in known
-            if not all(covers(label, people[name][row]) for label, row in zip(cells[name], rows, strict=True))
+            if not all(
+                is_true(label, people[name][row], people[name]) for label, row in zip(cells[name], rows, strict=True)
+            )
         ]
     if "fitting_people" in claimed:
         apart = any(claim["arguments"].get("starred_rows") == "suppressed" for claim in body["claims"])
@@ -128,7 +135,10 @@ def look_at_people(body: Fields, cells: Cells, people: Cells, rows: Sequence[int
             shown = {name: cells[name][row] for name in known}
             if apart and set(shown.values()) == {"*"}:
                 continue
-            fit = sum(all(covers(label, people[name][who]) for name, label in shown.items()) for who in everybody)
+            fit = sum(
+                all(is_true(label, people[name][who], people[name]) for name, label in shown.items())
+                for who in everybody
+            )
             if fit < claimed["fitting_people"]["threshold"]:
                 problems.append(f"a row fits {fit} people")
                 break
@@ -162,4 +172,23 @@ def look_at_file(body: Fields, cells: Cells) -> list[str]:
     told = body["suppression"]["rows"]
     problems += [f"{starred} rows are starred, not {told}"] if told is not None and told not in (0, starred) else []
     problems += [f"{name} is published" for name in body["removed_columns"] if name in cells]
+    return problems
+
+
+def look_at_columns(body: Fields, cells: Cells) -> list[str]:
+    """Columns that are said to hold numbers do, and whole ones where that is said."""
+    problems = []
+    for kind, pattern in (("numbers", r"-?[\d.]+(e[-+]?\d+)?"), ("integers", r"-?\d+")):
+        for name in body["data"][kind]:
+            strange = [cell for cell in cells[name] if cell and not re.fullmatch(pattern, cell)]
+            problems += [f"{name} has {len(strange)} cells that are not {kind}"] if strange else []
+    return problems
+
+
+def look_at_attacks(body: Fields, record: Fields) -> list[str]:
+    """The risk that leaves is never below the upper end of the interval that the custodian has."""
+    problems = []
+    for told, known in zip(body["attacks"], record["attacks"], strict=True):
+        if told["risk_at_most"] is not None and told["risk_at_most"] < known["high"] - 1e-9:
+            problems.append(f"{told['attack']} is said to be at most {told['risk_at_most']}, and is {known['high']}")
     return problems

@@ -49,7 +49,8 @@ def claim_nothing_untrue() -> Claim:
         bound="exactly",
         measure="untrue_cells",
         needs_original=True,
-        meaning="Every published cell is the original value, a generalization of it, or suppressed.",
+        meaning="Every published cell is the original value, a generalization of it, or suppressed. A label that "
+        "covers all values of its column may also stand for a missing one.",
     )
 
 
