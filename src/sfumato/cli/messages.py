@@ -142,7 +142,10 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
     return f"{cells} like a spreadsheet formula, in {where}: {cure}"
 
 
-_SHOWN = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
+_SHOWN = (
+    *("loss", "suppressed_rows", "private_entries", "derived_entries", "answered_entries", "right_answers"),
+    *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
+)
 """Losses shown on the terminal; the report has all of them."""
 _SHOWN_IF_ANY = ("exposed_rules", "marginal_shift")
 """Losses that mean a promise could not be made."""

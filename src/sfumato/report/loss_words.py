@@ -23,6 +23,12 @@ LOSSES = {
     ),
     "private_entries": ("Private entries", "Entries to be hidden; all are blanked."),
     "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
+    "answered_entries": (
+        "Private entries that a rule answers",
+        "Of the private entries, the share that a rule at the thresholds fits: nobody sees whether the rule is right.",
+    ),
+    "right_answers": ("Right answers", "Of these answers, the share that is right."),
+    "right_by_prior": ("Right by guessing", "Of the same entries, the share that the most common value gets right."),
     "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
     "removed": ("Removed", "Items taken out of a basket."),
     "added": ("Added", "Items put into a basket."),
@@ -119,6 +125,9 @@ SHARES = frozenset(
         "bits_set",
         "query_error",
         "derived_share",
+        "answered_entries",
+        "right_answers",
+        "right_by_prior",
         "dissimilarity",
     }
 )

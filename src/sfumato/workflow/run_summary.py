@@ -20,6 +20,8 @@ from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetai
 from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
+from sfumato.measure.checks import Evidence
+from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
@@ -50,6 +52,7 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
         return {"loss": 0.0}  # the key decodes every code: nothing is lost
     if "blanks" in profiles:
         figures["loss"] = measure.blanked_share(published, original)
+        figures |= measure_rule_answers(Evidence(published, original, details=release.details), release.claims)
     elif "chance" in profiles:
         figures |= _measure_chance_utility(published, original, release)
     elif published.quasi_identifying:
