@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
+from statistics import multimode
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -122,11 +123,12 @@ class Prefix(_Builder):
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
-        longest = max(len(text) for text in texts)
+        usual = max(multimode(map(len, texts)))
 
         def masked(text: str, count: int) -> str:
-            # Codes of different length are masked to one length: the length also discloses something.
-            return text[:count] + SUPPRESSED * max(longest - count, 0) if count else SUPPRESSED
+            # Codes of different length are masked to one length: the length also discloses something. It is the usual
+            # one, since the longest may be that of one person, who is suppressed.
+            return text[:count] + SUPPRESSED * max(usual - count, 1) if count else SUPPRESSED
 
         return [[text, *(masked(text, count) for count in self.keep)] for text in texts]
 
