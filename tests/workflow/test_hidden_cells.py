@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.hierarchy_builders import Prefix
+from sfumato.data.hierarchy_builders import Prefix, Quantiles
+from sfumato.errors import DataError
 from sfumato.workflow.policy import Policy
 
 CAPPED = {"method": "top_code", "columns": ["pay"], "k": 5}
@@ -61,6 +62,40 @@ def test_one_long_code_does_not_lengthen_the_masks_of_others() -> None:
         built = Prefix(keep=(4, 3)).build(pl.Series("zip", [*codes, last]))
         labels.append([row for row in built.rows if row[0] in codes])
     assert labels[0] == labels[1]
+
+
+def test_a_given_range_of_quantiles_says_nothing_about_the_greatest_number() -> None:
+    ages = [*range(20, 60)] * 5
+    labels = {}
+    for oldest in (59, 119):
+        for ends in (None, (0, 120)):
+            built = Quantiles(counts=(4, 2), range=ends).build(pl.Series("age", [*ages, oldest]))
+            labels[oldest, ends] = [row for row in built.rows if row[0] != "119"]
+    assert labels[59, (0, 120)] == labels[119, (0, 120)]
+    assert labels[59, None] != labels[119, None], "a coarse point around all numbers tells whether one is far out"
+    assert [row[2] for row in labels[59, (0, 120)]][::39] == ["[0, 40]", "[41, 120]"]
+
+
+@pytest.mark.parametrize("wrong", [{"range": (3, 3)}, {"range": (0, 9), "exact_ends": True}])
+def test_quantiles_with_a_wrong_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="goes without exact_ends"):
+        Quantiles(counts=(2,), **wrong)
+    with pytest.raises(DataError, match='"age": 2 values lie outside'):
+        Quantiles(counts=(2,), range=(0, 9)).build(pl.Series("age", [1, 2, 12, 13]))
+
+
+@pytest.mark.parametrize("last", ["2020-05-11 09:17", "2020-12-31 23:59", "2020-01-01 00:01"])
+def test_one_persons_minutes_are_not_in_everybodys_synthetic_timestamps(last: str) -> None:
+    times = [f"2020-0{1 + n % 9}-1{n % 10} {8 + n % 9:02d}:00" for n in range(200)]
+    table = sf.Table.of(
+        {"age": [20 + n % 40 for n in range(201)], "at": [*times, last]},
+        {"age": "quasi_identifying", "at": "sensitive"},
+    )
+    release = sf.Synthesize(min_leaf=5, holdout=0).protect(table)
+    assert release.data.frame["at"].str.ends_with(":00").all()
+    assert all(finding.holds for finding in sf.check(release, table))
+    raw = sf.Synthesize(kind="partial", columns=("age",), min_leaf=5).protect(table)
+    assert raw.data.frame["at"].to_list() == [*times, last], "a column that is kept stays as it is"
 
 
 def test_an_attack_does_not_tell_the_number_of_baskets_behind_raised_supports(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
-from pydantic import Field, TypeAdapter, ValidationError, field_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
@@ -81,6 +81,15 @@ class Quantiles(_Builder):
     exact_ends: bool = False
     """Whether the outermost labels name the minimum and the maximum of the data, which are somebody's values; otherwise
     they reach to the next point of a coarse grid."""
+    range: tuple[float, float] | None = None
+    """The lowest and the highest possible number, known without looking at the data: the outermost labels name them,
+    and say nothing about the minimum and the maximum, not even of people who are suppressed later."""
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> Quantiles:
+        if self.range is not None and (self.exact_ends or not self.range[0] < self.range[1]):
+            raise ValueError("range has a lower and a higher end, and goes without exact_ends")
+        return self
 
     @field_validator("counts")
     @classmethod
@@ -96,7 +105,7 @@ class Quantiles(_Builder):
             return super().build(values)
         distinct = known.unique().sort()
         numbers = _require_numbers(distinct)
-        ends = None if self.exact_ends else _format_outer_ends(numbers)
+        ends = None if self.exact_ends else self._format_range(numbers, values.name) or _format_outer_ends(numbers)
         # The share of rows below a value determines its group, at every level by the same share: levels nest.
         below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
         rows = [[text] for text in spell_cells(distinct).to_list()]
@@ -105,6 +114,15 @@ class Quantiles(_Builder):
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+
+    def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
+        """The given ends; a number beyond them would make a label untrue."""
+        if self.range is None:
+            return None
+        beyond = int(((numbers < self.range[0]) | (numbers > self.range[1])).sum())
+        if beyond:
+            raise DataError(f'column "{column}": {beyond} values lie outside the range of its quantiles; widen it')
+        return _format_number(self.range[0]), _format_number(self.range[1])
 
 
 class Prefix(_Builder):
