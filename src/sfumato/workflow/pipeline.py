@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
+from sfumato.change import ChangeKind
 from sfumato.data.cell_types import retype_columns
 from sfumato.data.table_reader import has_stored_types, list_input_files
 from sfumato.data.table_writer import write_frame
@@ -163,7 +164,7 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
     data = release.data
     if not isinstance(data, Table) or policy.data.path == DEMO or has_stored_types(policy.data.path):
         return release
-    if len(data) == len(original) and not any(change.starred or change.kind == "blanked" for change in release.changes):
+    if len(data) == len(original) and not any(change.starred or change.kind in _HIDING for change in release.changes):
         return release
     by_content = [name for name in data.frame.columns if name not in release.public]
     return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
@@ -176,6 +177,10 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     order = randomness.generator().permutation(len(release.data))
     data = release.data.with_frame(release.data.frame[order])
     return replace(release, data=data, details=release.details.follow(order))
+
+
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED, ChangeKind.MEANS)
+"""What is done to columns in which some cells are no longer seen."""
 
 
 class _StepClock:

@@ -211,17 +211,18 @@ class Policy(Description):
         return self
 
     @model_validator(mode="after")
-    def _check_gate_keeps_epsilon(self) -> Policy:
-        """A limit on what depends on randomized answers would choose which of them are published."""
+    def _check_gate_selects_no_draw(self) -> Policy:
+        """A limit on what depends on randomized answers or noise would choose which of them are published."""
         asked = [method.column for method in self.protect if method.method == "randomize_response"]
-        answered = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
+        asked += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
+        drawn = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
         limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
-        if answered.isdisjoint(self.roles.quasi_identifying):
+        if drawn.isdisjoint(self.roles.quasi_identifying):
             limits = {name: limit for name, limit in limits.items() if name in ("max_risk", "max_loss")}
-        if answered and limits:
+        if drawn and limits:
             raise ValueError(
-                f"the gate limits {', '.join(limits)}, which depends on randomized answers: publishing only answers "
-                "that pass would break their epsilon; remove the limit, or take another method"
+                f"the gate limits {', '.join(limits)}, which depends on randomized answers or noise: publishing only "
+                "draws that pass would break their epsilon or law; remove the limit, or take another method"
             )
         return self
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.baskets import Baskets
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
@@ -277,6 +278,22 @@ def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]
     return ["the certificate's verdict is not the one that its figures and the data file give"]
 
 
+def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
+    """Count again what the certificate of an attack says about the released file itself."""
+    from sfumato.attack.baskets.remining import count_one_basket_short
+
+    method = body["methods"][-1] if body["methods"] else {}
+    for attack in body["attacks"]:
+        counted = None
+        if attack["attack"] == "remining" and isinstance(published, Baskets):
+            told = attack["parameters"]
+            support, confidence = (told.get(name) or method.get(name) for name in ("min_support", "min_confidence"))
+            counted = count_one_basket_short(published, support, confidence)
+        if attack["one_basket_short"] != counted:
+            return ["the certificate counts other rules that are one basket short than the data file has"]
+    return []
+
+
 def _may_be_coded(body: Mapping[str, Any]) -> bool:
     """Whether a method with a key ran: it publishes codes."""
     kinds = [find_kind("method", str(method.get("method"))) for method in body["methods"]]
@@ -301,6 +318,7 @@ def _list_content_problems(certificate: Certificate, published: Any, findings: t
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:
         problems += _list_warning_problems(certificate.body, ())
+    problems += _list_attack_problems(certificate.body, published)
     for finding, certified in zip(findings, certificate.body["claims"], strict=True):
         if finding.holds is False:
             problems.append(
