@@ -153,7 +153,7 @@ def _choose_units(dates: Sequence[date]) -> list[str]:
     days = (last - first).days
     if days <= 92:
         return ["week"]
-    if days <= 366:
+    if first.year == last.year:
         return ["month", "quarter"]
     return ["month", "quarter", "year"] if days <= 366 * 20 else ["month", "year", "decade"]
 
