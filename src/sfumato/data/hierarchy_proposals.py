@@ -175,8 +175,8 @@ def _propose_prefixes(known: pl.Series) -> _Proposals:
 
 
 def _look_like_codes(texts: Sequence[str], name: str) -> bool:
-    """Short words with a digit in each; of one length, unless the name says that they are codes."""
-    plain = all(re.fullmatch(r"[\w.\-/ ]+", text) and re.search(r"\d", text) for text in texts)
+    """Words with a digit in each; of nearly one length, unless the name says that they are codes."""
+    plain = all(re.fullmatch(r"[\w.\-/]*\d[\w.\-/]*( [\w.\-/]*\d[\w.\-/]*)?", text) for text in texts)
     return plain and (len({len(text) for text in texts}) <= 2 or bool(_PLACE.search(name)))
 
 

@@ -212,23 +212,17 @@ def _measure_rarity(column: pl.Series, leaf: int) -> float:
 
 
 def _write_codes(table: DraftTable) -> list[str]:
-    target = _choose_target(table)
-    numbers = [
-        name
-        for name, dtype in table.frame.schema.items()
-        if dtype.is_numeric() and name != target and name not in table.columns_with(Role.IDENTIFYING)
-    ]
-    lines = [
+    return [
         "[[protect]]",
         *write_comment("Replaces every value by a code. Trees that are trained on the codes are decoded exactly."),
         'method = "encode_for_trees"',
-        write_entry("target", target, "the column that the trees predict: choose yours"),
-    ]
-    if numbers:
-        lines += ["", "[[attack]]", write_entry("attack", "sorting", "a provider who knows the ranges of your columns")]
-        lines += ["", "[[attack]]", write_entry("attack", "quantile_matching", "a provider who has similar data")]
-    return [
-        *lines,
+        write_entry("target", _choose_target(table), "the column that the trees predict: choose yours"),
+        "",
+        "[[attack]]",
+        write_entry("attack", "sorting", "a provider who knows the ranges of your columns"),
+        "",
+        "[[attack]]",
+        write_entry("attack", "quantile_matching", "a provider who has similar data"),
         "",
         "[gate]",
         *write_comment(
@@ -239,16 +233,14 @@ def _write_codes(table: DraftTable) -> list[str]:
 
 
 def _choose_target(table: DraftTable) -> str:
-    """A column of few classes without gaps: the sensitive ones first, then the last."""
-    usable = [
-        proposal
-        for proposal in table.proposals
-        if proposal.role is not Role.IDENTIFYING and 2 <= proposal.distinct <= MOST_CLASSES and not proposal.missing
-    ]
+    """A column of few classes without gaps, the sensitive ones first, then the last; a number must be left to learn."""
+    left = [proposal for proposal in table.proposals if proposal.role is not Role.IDENTIFYING]
+    numbers = {p.column for p in left if table.frame.schema[p.column].is_numeric() and p.distinct}
+    usable = [p for p in left if 2 <= p.distinct <= MOST_CLASSES and not p.missing and numbers - {p.column}]
     if not usable:
         raise DataError(
-            f"{table.source}: no column has 2 to {MOST_CLASSES} values and no missing cell, so there is nothing that a "
-            "tree could predict; fill the gaps of one, or choose --for publish"
+            f"{table.source}: a tree needs a column to predict, of 2 to {MOST_CLASSES} values and without missing "
+            "cells, and another column of numbers to learn from; add one, or choose --for publish"
         )
     return max(usable, key=lambda p: (p.role is Role.SENSITIVE, table.frame.columns.index(p.column))).column
 
