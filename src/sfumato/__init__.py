@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.baskets import Baskets as Baskets
     from sfumato.data.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.hierarchy_proposals import propose_hierarchy as propose_hierarchy
     from sfumato.data.roles import Role as Role
     from sfumato.errors import CertificateRefused as CertificateRefused
     from sfumato.errors import ClaimBroken as ClaimBroken
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from sfumato.workflow.pipeline import Run as Run
     from sfumato.workflow.pipeline import run as run
     from sfumato.workflow.policy import Policy as Policy
+    from sfumato.workflow.policy_draft import PolicyDraft as PolicyDraft
+    from sfumato.workflow.policy_draft import draft_policy as draft_policy
     from sfumato.workflow.verification import Verification as Verification
     from sfumato.workflow.verification import read_release as read_release
     from sfumato.workflow.verification import verify as verify

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from sfumato.cli.draft_commands import hierarchy_command, init_command
 from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
 from sfumato.cli.terminal import print_json, print_line, show_progress
@@ -110,6 +112,8 @@ def audit_command(
         print_json(findings.as_json())
     else:
         print_audit(findings, pairs=5, roles=True)
+        print_line()
+        print_line(f"Next, a policy to start from: sfumato init {shlex.quote(str(data))}")
 
 
 @app.command(name="measure")
@@ -221,6 +225,8 @@ def compare_command(
 
 
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
+    app.command(name=name)(command)
+for name, command in (("init", init_command), ("hierarchy", hierarchy_command)):
     app.command(name=name)(command)
 
 

@@ -47,6 +47,7 @@ from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
+from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verdict import Objection, Verdict, describe_attack, judge_release
@@ -71,7 +72,8 @@ class Run:
     refusals: tuple[Refusal | Objection, ...]
     """The limits of the gate that were exceeded, and columns that contradict their roles."""
     kept: tuple[str, ...] = ()
-    """Sentences about files of earlier runs that were kept under another name: keys, and files that a user changed."""
+    """Sentences about earlier runs: the release that this one replaced, and files that were kept under another name
+    (keys, and files that a user changed)."""
 
     @property
     def published(self) -> bool:
@@ -155,7 +157,8 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         report_progress("publishing")
         if refusals:
             _keep_only_refusal(staging)
-        kept = target.publish()
+        replaced = () if refusals else describe_replaced(target.out)
+        kept = (*replaced, *target.publish())
     return Run(target.named, certificate, record, findings, attacks, verdict, refusals, kept)
 
 
