@@ -14,7 +14,7 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "arrays", "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy",
+    "arrays", "baskets", "change", "description", "details", "errors", "frames", "key", "keystream", "lazy", "notebook",
     "parameter_errors", "patterns", "private_file", "progress", "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
@@ -27,7 +27,7 @@ ALLOWED = {
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
     "engine": {"arrays", "errors", "progress", "kernels", "engine"},
     "kernels": {"arrays", "kernels"},
-    "data": {"arrays", "data", "description", "errors", "progress"},
+    "data": {"arrays", "data", "description", "errors", "notebook", "progress"},
 }
 
 
