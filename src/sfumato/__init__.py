@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from sfumato.workflow.certificate import Certificate as Certificate
     from sfumato.workflow.certificate import check as check
     from sfumato.workflow.compare import compare as compare
-    from sfumato.workflow.pipeline import Run as Run
-    from sfumato.workflow.pipeline import run as run
+    from sfumato.workflow.data_run import run as run
+    from sfumato.workflow.finished_run import Run as Run
     from sfumato.workflow.policy import Policy as Policy
     from sfumato.workflow.policy_draft import PolicyDraft as PolicyDraft
     from sfumato.workflow.policy_draft import draft_policy as draft_policy

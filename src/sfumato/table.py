@@ -16,9 +16,11 @@ import polars as pl
 from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
+from sfumato.data.role_lines import explain_missing_roles
 from sfumato.data.roles import Role, assign_roles
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_frame
 from sfumato.errors import DataError, PolicyError
+from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
 
 class Missing(StrEnum):
@@ -60,6 +62,8 @@ class Table:
     """The name of the table in errors."""
     released: bool = False
     """Whether it may leave: a copy that leaves the process carries neither hierarchies nor the source's name."""
+    row_labels: Any = None
+    """The index of the pandas frame that it was made of, unless rows were only numbered; never written or pickled."""
 
     @classmethod
     def read(
@@ -99,15 +103,14 @@ class Table:
         frame = _simplify_frame(_build_table_frame(data, source), source)
         known = assign_roles(frame.columns, roles) if roles is not None else MappingProxyType({})
         given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
-        return cls(frame, known, MappingProxyType(given), Missing.parse(missing), source)
+        return cls(
+            frame, known, MappingProxyType(given), Missing.parse(missing), source, row_labels=_get_row_labels(data)
+        )
 
     def columns_with(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
-            raise DataError(
-                f"{self.source}: no roles are given; state for each column whether it is "
-                f"{', '.join(each_role.value for each_role in Role)} (`sfumato audit` proposes some)"
-            )
+            raise DataError(explain_missing_roles(self.frame, self.source))
         return tuple(name for name, column_role in self.roles.items() if column_role is role)
 
     @property
@@ -135,6 +138,7 @@ class Table:
         return replace(
             self,
             frame=frame,
+            row_labels=None,  # the rows of the frame may be others
             roles=MappingProxyType({name: role for name, role in self.roles.items() if name in kept}),
             hierarchies=MappingProxyType(
                 {name: hierarchy for name, hierarchy in self.hierarchies.items() if name in kept}
@@ -182,6 +186,12 @@ class Table:
         columns = ", ".join(f"{name}: {self.roles.get(name, 'no role')}" for name in self.frame.columns[:20])
         return f"Table({len(self)} rows; {columns}{', …' if self.frame.width > 20 else ''})"
 
+    def _repr_html_(self) -> str:
+        """Roles in the head; rows of a released table, and only types and counts of an original one."""
+        notes = name_roles(self.frame.columns, self.roles)
+        body = render_rows(self.frame, notes) if self.released else render_summary(self.frame, notes)
+        return render_card(f"{'Released table' if self.released else 'Table'} of {len(self):,} rows", body)
+
 
 def _unpickle(
     frame: pl.DataFrame,
@@ -192,6 +202,15 @@ def _unpickle(
     released: bool,
 ) -> Table:
     return Table(frame, MappingProxyType(roles), MappingProxyType(hierarchies), missing, source, released)
+
+
+def _get_row_labels(data: Any) -> Any:
+    """The index of a pandas frame, unless it only numbers the rows."""
+    index = getattr(data, "index", None)
+    if type(data).__module__.partition(".")[0] != "pandas" or index is None:
+        return None
+    numbered = type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)
+    return None if numbered else index
 
 
 def _build_table_frame(data: Any, source: str) -> pl.DataFrame:

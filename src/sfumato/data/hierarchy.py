@@ -22,6 +22,7 @@ import polars as pl
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.file_limits import refuse_special
 from sfumato.errors import DataError
+from sfumato.notebook import SENTENCE, render_card, render_grid
 
 SUPPRESSED = "*"
 """The published value of a suppressed cell."""
@@ -185,6 +186,14 @@ class Hierarchy:
     def __repr__(self) -> str:
         """Counts only: leaves may be values of the data."""
         return f"Hierarchy({self.name}: {len(self.rows)} leaves, {self.height + 1} levels)"
+
+    def _repr_html_(self) -> str:
+        """Each level with its groups; the leaves, which may be values of the data, are only counted."""
+        rows = [
+            (level, groups, largest, labels if level else "(the values)")
+            for level, groups, largest, labels in self.preview().rows()
+        ]
+        return render_card(repr(self), render_grid(("level", "groups", "largest group", "labels"), rows, SENTENCE))
 
 
 def spell_cells(column: pl.Series) -> pl.Series:

@@ -16,10 +16,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from sfumato.data.file_limits import refuse_special
 from sfumato.errors import DataError
 from sfumato.private_file import create_private
+from sfumato.table import Table
 
 OPENING = "input_opening.json"
 """The file in `private/` with which the custodian can later prove what the input was."""
@@ -49,6 +52,17 @@ def commit_to_files(paths: Sequence[Path]) -> Commitment:
     """Commit to the bytes of some files, in their order, under a fresh key."""
     key = secrets.token_bytes(32)
     return Commitment(_compute_keyed_digest(paths, key), key)
+
+
+def commit_to_data(data: Any) -> Commitment:
+    """Commit to data in memory: to the file that `table.frame.write_csv` or `baskets.write` makes of it."""
+    with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
+        path = Path(folder) / "input.csv"
+        if isinstance(data, Table):
+            data.frame.write_csv(path)
+        else:
+            data.write(path)
+        return commit_to_files([path])
 
 
 def does_opening_match(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.release import Finding, Release
+from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
 from sfumato.table import Table
 from sfumato.workflow.attack_run import run_attacks
@@ -40,8 +40,9 @@ from sfumato.workflow.certificate import (
     list_versions,
 )
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.commitment import OPENING, Commitment, commit_to_files
+from sfumato.workflow.commitment import OPENING, Commitment, commit_to_data, commit_to_files
 from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
@@ -50,78 +51,29 @@ from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
-from sfumato.workflow.verdict import Objection, Verdict, describe_attack, judge_release
+from sfumato.workflow.verdict import Objection, describe_attack, judge_release
+
+__all__ = ["Run", "run"]
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a run did."""
-
-    out: Path
-    """The folder that was written."""
-    certificate: Certificate
-    """What leaves; unsigned and without files if the gate refused."""
-    record: Mapping[str, Any]
-    """All findings, for the custodian only: counts of attacks, losses, measured claims."""
-    findings: tuple[Finding, ...]
-    """Every claim, as measured on the written file."""
-    attacks: tuple[tuple[Attack, Outcome], ...]
-    """The attacks that ran, with their outcomes."""
-    verdict: Verdict
-    """The verdict on the whole release."""
-    refusals: tuple[Refusal | Objection, ...]
-    """The limits of the gate that were exceeded, and columns that contradict their roles."""
-    kept: tuple[str, ...] = ()
-    """Sentences about earlier runs: the release that this one replaced, and files that were kept under another name
-    (keys, and files that a user changed)."""
-
-    @property
-    def published(self) -> bool:
-        """Whether there is a release."""
-        return not self.refusals
-
-    def as_json(self) -> dict[str, Any]:
-        """The run as JSON, for the custodian only: it holds facts about the originals."""
-        body = self.record
-        release = self.out / "release"
-        return {
-            "audience": "custodian",
-            "release_dir": str(release) if self.published else None,
-            "private_dir": str(self.out / ("private" if self.published else "refused")),
-            "report": str(release / "report.html") if self.published else None,
-            "claims": [asdict(finding) for finding in self.findings],
-            "losses": dict(body["losses"]),
-            "utility": dict(body["utility"]),
-            "attacks": list(body["attacks"]),
-            "levels": dict(body["levels"]),
-            "suppressed_rows": body["suppression"]["rows"],
-            "formulas": dict(body["formulas"]),
-            "gate": list(body["gate"]),
-            "verdict": self.verdict.as_json(),
-            "refusals": [str(refusal) for refusal in self.refusals],
-            "signer": body["signer"],
-            "kept": list(self.kept),
-        }
-
-
-def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
-    """Run a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
+def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None, given: Any = None) -> Run:
+    """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
     with reserve_target(
         Path(out or policy.output.path)
     ) as target:  # a memory key may lie in the target: nobody else moves it
-        return _run_in_place(policy, target, randomness)
+        return _run_in_place(policy, target, randomness, given)
 
 
-def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None) -> Run:
+def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given: Any) -> Run:
     clock = _StepClock()
     key = load_signing_key()
     report_progress("reading")
-    original = policy.original()
-    sealed = _commit_to_input(policy)
+    original = policy.original() if given is None else given
+    sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
     clock.lap("read")
     chance = randomness or Randomness.secure()
     protected = apply_methods(policy, original, chance)
-    release = _type_published_cells(protected.release, original, policy)
+    release = _type_published_cells(protected.release, original, policy) if given is None else protected.release
     release = _order_rows_by_policy(release, policy, chance)
     clock.lap("protect")
     with target.stage_folders() as staging:
@@ -159,7 +111,10 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
             _keep_only_refusal(staging)
         replaced = () if refusals else describe_replaced(target.out)
         kept = (*replaced, *target.publish())
-    return Run(target.named, certificate, record, findings, attacks, verdict, refusals, kept)
+    if policy.output.order == "as_read":
+        label_rows(release, original)
+    parts = (certificate, record, findings, attacks, verdict, refusals, kept, protected.keys)
+    return Run(target.named, release, *parts)
 
 
 def _type_published_cells(release: Release, original: Any, policy: Policy) -> Release:

@@ -50,7 +50,7 @@ def _parse_hierarchy_entry(given: Any) -> Any:
             return parse_builder(given)
         except PolicyError as error:
             raise ValueError(str(error).removeprefix("hierarchy: ")) from None
-    if not isinstance(given, (str, BaseModel)):
+    if not isinstance(given, (str, BaseModel, Hierarchy)):
         raise ValueError('a hierarchy is a file, or a description such as { kind = "prefix", keep = [3] }')
     return given
 
