@@ -69,6 +69,7 @@ def test_bad_lines_get_a_sentence(tmp_path: Path) -> None:
 
 def test_a_policy_reads_them(tmp_path: Path) -> None:
     (tmp_path / "shop.csv").write_text("Item 1,Item 2\nbread,milk\nbread,\nmilk,bread\n")
-    text = '[data]\npath = "shop.csv"\nformat = "comma"\n[[protect]]\nmethod = "publish_patterns"\nmin_support = 1\nk = 2\n'
+    protect = '[[protect]]\nmethod = "publish_patterns"\nmin_support = 1\nk = 2\n'
+    text = f'[data]\npath = "shop.csv"\nformat = "comma"\n{protect}'
     policy = sf.Policy.parse(text, tmp_path / "policy.toml")
     assert policy.baskets().to_lists() == [["bread", "milk"], ["bread"], ["bread", "milk"]]

@@ -138,7 +138,7 @@ def _hand_over_foreign(kind: str, limit: int, most_columns: int, options: dict[s
     except worker.Refused as refused:
         _write_names(refused.names)
         return int(refused.code)
-    return _stream(*opened, limit, most_columns)
+    return _stream(opened.schema, opened.batches, opened.cells, limit, most_columns)
 
 
 def _write_names(names: list[str]) -> None:

@@ -147,7 +147,7 @@ def open_whole(path: Path) -> BinaryIO:
         unpacked.close()
         raise
     unpacked.seek(0)
-    return unpacked  # type: ignore[return-value]
+    return unpacked
 
 
 def explain_damaged_packing(path: Path) -> DataError:

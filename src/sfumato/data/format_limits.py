@@ -102,9 +102,9 @@ def _refuse_names(names: list[str], form: str, limits: FormatLimits) -> None:
     else:
         wrong = [name for name in names if not _is_name(name, form)]
         rule = (
-            "1 to 32 letters, digits and underscores that do not begin with a digit"
+            "1 to 32 letters, digits and underscores that do not begin with a digit, and no word of Stata's own"
             if form == "stata"
-            else "up to 64 letters, digits, underscores and dots that begin with a letter"
+            else "up to 64 letters, digits, underscores and dots that begin with a letter, and no word of SPSS's own"
         )
         lower = [name.lower() for name in names]
         if form == "spss":
