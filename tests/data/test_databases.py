@@ -166,7 +166,7 @@ def test_what_a_database_file_lacks_gets_a_sentence(files: Path, monkeypatch: py
         assert CANARY not in str(refused.value)
     with pytest.raises(DataError, match="bytes"):
         sf.Table.read("sqlite:///people.db?table=bytes")
-    monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", "8M")
+    monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", "100K")
     with pytest.raises(DataError, match="SFUMATO_UNPACK_LIMIT"):
         read_frame("sqlite:///people.db?table=endless")
 

@@ -57,7 +57,7 @@ HARD = PEOPLE.with_columns(
     far=pl.Series([2**53 - 1, -(2**40), None]),
     third=pl.Series([1 / 3, 1e-300, -2.5e200]),
     small=pl.Series([0.1, 0.2, None], dtype=pl.Float32),
-    wide=pl.Series(["x" * 2045, " é🙂", None]),
+    wide=pl.Series(["x" * 2044, " é🙂", None]),
     never=pl.Series([None, None, None], dtype=pl.String),
     old=pl.Series([dt.date(1583, 1, 1), dt.date(9999, 12, 31), None]),
 )
@@ -124,7 +124,7 @@ BAD = {
     "a_name_that_is_longer_than_32_letters": (pl.Series([1]), "stata", "called"),
     "long": (pl.Series([1]), "stata", "called"),
     "by": (pl.Series([1]), "spss", "called"),
-    "wide": (pl.Series([CANARY * 300]), "stata", "1 texts are longer than 2,045"),
+    "wide": (pl.Series([CANARY * 300]), "stata", "1 texts are longer than 2,044"),
     "ends": (pl.Series([f"{CANARY} "]), "spss", "1 texts end in a blank"),
     "empty": (pl.Series([""]), "stata", "1 texts are empty"),
     "early": (pl.Series([dt.date(1500, 1, 1)]), "spss", "1 dates are before 1583"),

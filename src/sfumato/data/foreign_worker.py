@@ -220,6 +220,8 @@ def read_sqlite(request: Request) -> Any:
         heads = [column[0] for column in cursor.description]
         columns: list[list[Any]] = [[] for _ in heads]
         while rows := cursor.fetchmany(_ROWS):
+            if (len(columns[0]) + len(rows)) * len(columns) > request.limit:  # a view can have rows without end
+                raise MemoryError
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(cells)
     arrays = [_build_array(column) for column in columns]

@@ -64,7 +64,7 @@ class FormatLimits:
 
 LIMITS = {
     "excel": FormatLimits("an Excel file", 16_384, 1_048_575, 32_767, dt.date(1900, 3, 1), counts_bytes=False),
-    "stata": FormatLimits("a Stata file", 32_767, 2**31 - 1, 2_045, dt.date(100, 1, 1)),
+    "stata": FormatLimits("a Stata file", 32_767, 2**31 - 1, 2_044, dt.date(100, 1, 1)),
     "spss": FormatLimits("an SPSS file", 20_000, 2**31 - 1, 32_767, dt.date(1583, 1, 1), trims=True),
 }
 

@@ -75,6 +75,8 @@ def _forget_time(path: Path, form: StatisticsFormat) -> None:
             file.seek(92)
             file.write(b"01 Jan 7000:00:00")
             return
-        head = file.read(512)
-        file.seek(head.index(_STATA_TIME) + len(_STATA_TIME))
+        place = file.read(512).find(_STATA_TIME)
+        if place < 0:
+            raise OSError  # the header was not written
+        file.seek(place + len(_STATA_TIME))
         file.write(b"01 Jan 1970 00:00")

@@ -77,5 +77,5 @@ def _write_statistics(
 
     try:
         write_statistics(frame, path, form, labels)
-    except pyreadstat.PyreadstatError:
+    except (pyreadstat.PyreadstatError, pyreadstat.ReadstatError):
         raise OSError from None  # its text may quote a cell
