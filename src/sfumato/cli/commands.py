@@ -33,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a table (sqlite:///people.db?table=people)."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
@@ -82,7 +83,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
 
 @app.command(name="audit")
 def audit_command(
-    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
     separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
     missing_mark: Annotated[
         list[str] | None, typer.Option(help='A cell that means "missing"; may be repeated. Default: empty and ?.')
@@ -118,7 +119,7 @@ def audit_command(
 
 @app.command(name="measure")
 def measure_command(
-    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
     quasi: Annotated[str, typer.Option(help="The quasi-identifying columns, comma-separated.")],
     sensitive: Annotated[str, typer.Option(help="The sensitive columns, comma-separated.")] = "",
     separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
@@ -139,7 +140,7 @@ def measure_command(
         roles |= dict.fromkeys(_split_names(sensitive), Role.SENSITIVE) | dict.fromkeys(
             _split_names(quasi), Role.QUASI_IDENTIFYING
         )
-        table = Table.of(table.frame, roles, missing=missing, source=str(data))
+        table = Table.of(table.frame, roles, missing=missing, source=table.source)
         achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
     if as_json:
         print_json({"anonymity": achieved, "risk": risks})
@@ -173,9 +174,7 @@ def run_command(
 def verify_command(
     folder: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
     signer: Annotated[str | None, typer.Option(help="The public key you trust: its text, or a file with it.")] = None,
-    given: Annotated[
-        Path | None, typer.Option("--input", help="With --opening: the input file of the release.")
-    ] = None,
+    given: Annotated[str | None, typer.Option("--input", help="With --opening: the input file of the release.")] = None,
     opening: Annotated[
         Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
     ] = None,

@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.data.file_limits import refuse_special
+from sfumato.data.compression import PACKING_FAULTS
+from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
 from sfumato.errors import DataError
 from sfumato.notebook import SENTENCE, render_card, render_grid
 
@@ -65,10 +66,12 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path, separator: str | None = None) -> Hierarchy:
-        """Read a headerless file as ARX writes it: `1;0-4;0-9;0-19;*`."""
+        """Read a headerless file as ARX writes it, compressed or not: `1;0-4;0-9;0-19;*`."""
         try:
             refuse_special(Path(path))
-            text = Path(path).read_text(encoding="utf-8-sig")
+            text = read_whole(Path(path)).decode("utf-8-sig")
+        except PACKING_FAULTS:
+            raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
             raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror})") from None
         except UnicodeDecodeError:

@@ -19,7 +19,10 @@ import polars as pl
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.change import ChangeKind
 from sfumato.data.cell_types import retype_columns
-from sfumato.data.table_reader import has_stored_types, list_input_files
+from sfumato.data.format_limits import refuse_unwritable
+from sfumato.data.roles import Role
+from sfumato.data.source import hide_password
+from sfumato.data.table_reader import has_stored_types
 from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken
@@ -40,7 +43,7 @@ from sfumato.workflow.certificate import (
     list_versions,
 )
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.commitment import OPENING, Commitment, commit_to_data, commit_to_files
+from sfumato.workflow.commitment import OPENING, Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
@@ -69,6 +72,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     key = load_signing_key()
     report_progress("reading")
     original = policy.original() if given is None else given
+    _refuse_format(policy, original)
     sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
     clock.lap("read")
     chance = randomness or Randomness.secure()
@@ -115,6 +119,13 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         label_rows(release, original)
     parts = (certificate, record, findings, attacks, verdict, refusals, kept, protected.keys)
     return Run(target.named, release, *parts)
+
+
+def _refuse_format(policy: Policy, original: Any) -> None:
+    """Stop before any work if the format cannot hold the table; methods may still change quasi-identifying cells."""
+    if isinstance(original, Table) and policy.gives == "table":
+        sure = tuple(name for name, role in original.roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE))
+        refuse_unwritable(original.frame.drop(original.identifying), policy.output.format, sure=sure)
 
 
 def _type_published_cells(release: Release, original: Any, policy: Policy) -> Release:
@@ -206,7 +217,7 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
 
 def _commit_to_input(policy: Policy) -> Commitment | None:
     """A commitment to the files that the data came from; None for the built-in population."""
-    return None if policy.data.path == DEMO else commit_to_files(list_input_files(policy.data.path))
+    return None if policy.data.path == DEMO else commit_to_source(policy.data.path)
 
 
 def _build_record(
@@ -299,7 +310,7 @@ def _keep_private(
     table = isinstance(original, Table)
     record = {
         "found": dict(findings),
-        "source": original.source if table else policy.data.path,
+        "source": original.source if table else hide_password(policy.data.path),
         "rows": len(original),
         "columns": original.frame.columns if table else None,
         "roles": {name: role.value for name, role in original.roles.items()} if table else None,

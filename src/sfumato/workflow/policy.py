@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
 
 from sfumato.attack.attack import Attack
 from sfumato.baskets import BasketFormat, Baskets
@@ -22,6 +22,7 @@ from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.roles import Role
+from sfumato.data.source import hide_password, locate_source
 from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
@@ -61,8 +62,10 @@ HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
 class DataSection(Description):
     """Where the data is and how to read it."""
 
-    path: str
-    """A file, a pattern such as `parts/*.csv`, or `demo` for the built-in population."""
+    path: Annotated[str, PlainSerializer(hide_password)]
+    """A file, a pattern such as `parts/*.csv`, a sheet such as `people.xlsx?sheet=Patients`, a database table such as
+    `sqlite:///people.db?table=patients` or `postgresql://user@host/db?table=patients`, or `demo` for the built-in
+    population."""
     separator: str | None = None
     """One character between cells; detected among comma, semicolon, tab and bar if omitted."""
     missing_marks: tuple[str, ...] = MISSING_MARKS
@@ -71,7 +74,8 @@ class DataSection(Description):
     """What a missing quasi-identifying value means when classes are counted: `own_value`, `matches_any`,
     `never_matches` or `drop`."""
     header: bool = True
-    """Whether the first line names the columns."""
+    """Whether the first line names the columns. Comma lines of baskets have a header only if it numbers its columns
+    (`Item 1, Item 2`), unless this is set."""
     columns: tuple[str, ...] | None = None
     """The names of the columns, if the file has none or to replace its own."""
     encoding: str = "utf-8"
@@ -81,7 +85,8 @@ class DataSection(Description):
     trim: bool = True
     """Whether spaces around a cell are removed."""
     format: BasketFormat | None = None
-    """For baskets: `fimi`, `spmf` or `long` (one row for each basket and item); detected if omitted."""
+    """For baskets: `fimi`, `spmf`, `long` (one row for each basket and item) or `comma` (one basket on each line, its
+    items by name); detected if omitted."""
     id: str = "id"
     """The basket column of a long-form file."""
     item: str = "item"
@@ -157,9 +162,9 @@ class OutputSection(Description):
     path: str = "out"
     """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
     format: Format | BasketFormat | None = None
-    """The format of the data file. For a table: `csv` (default), `tsv`, `parquet` or `arrow`; for baskets: `fimi`,
-    `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for patterns:
-    `spmf`."""
+    """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;
+    for baskets: `fimi`, `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for
+    patterns: `spmf`."""
     order: Literal["as_read", "shuffled"] = "as_read"
     """`as_read` keeps the order of the rows, `shuffled` does not. In a file sorted by name or date, the order shows
     who is where."""
@@ -326,7 +331,8 @@ class Policy(Description):
         hierarchies = {n: locate(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
         attacks = tuple(_locate_paths(attack, locate) for attack in self.attack)
         methods = tuple(_locate_parts(_locate_paths(method, locate), locate) for method in self.protect)
-        data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": locate(self.data.path)})
+        path = self.data.path if self.data.path == DEMO else locate_source(self.data.path, locate)
+        data = self.data.model_copy(update={"path": path})
         output = self.output.model_copy(update={"path": locate(self.output.path)})
         return self.model_copy(
             update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}
@@ -349,7 +355,8 @@ class Policy(Description):
         data = self.data
         if data.path == DEMO:
             raise PolicyError("the built-in population is a table; name a file of baskets")
-        return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator)
+        header = data.header if "header" in data.model_fields_set else None
+        return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator, header=header)
 
     def table(self) -> Table:
         """Read the table of the policy."""

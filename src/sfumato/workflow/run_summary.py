@@ -16,6 +16,7 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
+from sfumato.data.source import hide_password
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
@@ -201,7 +202,7 @@ def gather_account(
         lattice=(),
         advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
         seconds=seconds,
-        source=original.source if isinstance(original, Table) else policy.data.path,
+        source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
         sections=make_sections(policy.methods(), release, original, published, body["utility"]),
     )
     return add_column_facts(run_account, release) if isinstance(original, Table) else run_account

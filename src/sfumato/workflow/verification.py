@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.baskets import Baskets
-from sfumato.data.table_reader import list_input_files
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
 from sfumato.errors import CertificateRefused, SfumatoError, quote_names
@@ -26,7 +25,7 @@ from sfumato.protect.method import KeyedMethod
 from sfumato.release import Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate, find_release_folder, refuse_hostile
-from sfumato.workflow.commitment import does_opening_match
+from sfumato.workflow.commitment import does_source_match
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.leftovers import is_unfinished
 from sfumato.workflow.manifest import hash_file
@@ -104,12 +103,12 @@ class Verification:
 def show_input(
     folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None, seconds: float = SECONDS
 ) -> Verification:
-    """Verify a release, and check with the custodian's opening that it was made from the given file or glob."""
+    """Verify a release, and check with the custodian's opening that it was made from the given file, glob or table."""
     checked = verify(folder, signer, seconds)
     if not checked.holds:
         return checked
     commitment = Certificate.read(find_release_folder(Path(folder))).body["input_commitment"]
-    if commitment is not None and does_opening_match(commitment, Path(opening), list_input_files(given)):
+    if commitment is not None and does_source_match(commitment, Path(opening), given):
         return replace(checked, input_shown=True)
     problem = "the opening does not show that the release was made from this input"
     return replace(checked, input_shown=False, problems=(problem,))
