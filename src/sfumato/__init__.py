@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from sfumato.protect.method import Method as Method
     from sfumato.protect.noise.add_noise import AddNoise as AddNoise
     from sfumato.protect.patterns.publish_patterns import PublishPatterns as PublishPatterns
+    from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences as AnonymizeSequences
+    from sfumato.protect.sequences.hide_sequences import HideSequences as HideSequences
     from sfumato.protect.swapping.swap_confidential import SwapConfidential as SwapConfidential
     from sfumato.protect.synthesis.synthesize import Synthesize as Synthesize
     from sfumato.randomness import Randomness as Randomness

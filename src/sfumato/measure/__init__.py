@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from sfumato.measure.queries import query_accuracy as query_accuracy
     from sfumato.measure.sequences.pattern_changes import PatternChanges as PatternChanges
     from sfumato.measure.sequences.pattern_changes import pattern_changes as pattern_changes
+    from sfumato.measure.sequences.sequence_checks import sequence_anonymity as sequence_anonymity
     from sfumato.measure.sequences.visits import edit_distances as edit_distances
     from sfumato.measure.sequences.visits import flow_counts as flow_counts
     from sfumato.measure.sequences.visits import visit_counts as visit_counts
