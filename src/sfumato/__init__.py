@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from sfumato.baskets import Baskets as Baskets
     from sfumato.data.hierarchy import Hierarchy as Hierarchy
     from sfumato.data.hierarchy_proposals import propose_hierarchy as propose_hierarchy
+    from sfumato.data.regions import Cells as Cells
+    from sfumato.data.regions import DenseRegions as DenseRegions
+    from sfumato.data.regions import Grid as Grid
+    from sfumato.data.regions import Polygons as Polygons
     from sfumato.data.roles import Role as Role
     from sfumato.errors import CertificateRefused as CertificateRefused
     from sfumato.errors import ClaimBroken as ClaimBroken
@@ -54,6 +58,8 @@ if TYPE_CHECKING:
     from sfumato.protect.method import Method as Method
     from sfumato.protect.noise.add_noise import AddNoise as AddNoise
     from sfumato.protect.patterns.publish_patterns import PublishPatterns as PublishPatterns
+    from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences as AnonymizeSequences
+    from sfumato.protect.sequences.hide_sequences import HideSequences as HideSequences
     from sfumato.protect.swapping.swap_confidential import SwapConfidential as SwapConfidential
     from sfumato.protect.synthesis.synthesize import Synthesize as Synthesize
     from sfumato.randomness import Randomness as Randomness

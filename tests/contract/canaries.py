@@ -77,6 +77,14 @@ def plant_in_baskets(baskets: sf.Baskets, keep: tuple[str, ...]) -> tuple[sf.Bas
     return sf.Baskets.of(lists, ids=[words.new() for _ in lists]), words.given
 
 
+def plant_in_sequences(sequences: sf.Sequences, keep: tuple[str, ...]) -> tuple[sf.Sequences, list[str]]:
+    """The sequences with a random word for each item but those that a method names, and ids."""
+    words = Words()
+    new = {item: str(item) if item in keep else words.new() for item in sequences.items}
+    lists = [[new[item] for item in sequence] for sequence in sequences.to_lists()]
+    return sf.Sequences.of(lists, ids=[words.new() for _ in lists]), words.given
+
+
 def published_text(data: Any) -> str:
     """Everything that can be seen in released data."""
     if isinstance(data, sf.Table):

@@ -81,6 +81,16 @@ def twelve() -> sf.Baskets:
     return sf.Baskets.of([list(basket) for basket in TWELVE])
 
 
+def walks() -> sf.Sequences:
+    """Where 200 invented people walked: mostly from home to work or to school, and some elsewhere."""
+    chance = np.random.default_rng(4)
+    ways = [["home", "station", "work", "gym"], ["home", "school", "park"], ["home", "station", "clinic", "home"]]
+    walked = [list(ways[way]) for way in chance.choice(3, 200, p=[0.5, 0.3, 0.2])]
+    for walk in walked[::3]:
+        walk.insert(int(chance.integers(1, 3)), f"shop {chance.integers(9)}")
+    return sf.Sequences.of(walked)
+
+
 TWELVE = ["abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg"]
 
 
@@ -178,6 +188,22 @@ METHOD_EXAMPLES = (
         sf.HideRules(rules=("bread ==> butter",), min_support=0.1, min_confidence=0.6, strategy="block"),
         market,
         secrets=("butter",),
+    ),
+    Example("anonymize sequences", sf.AnonymizeSequences(k=5), walks),
+    Example("anonymize sequences, literal", sf.AnonymizeSequences(k=5, literal=True), walks),
+    Example(
+        "hide sequences",
+        sf.HideSequences(patterns=(("station", "clinic"), ("school", "park")), threshold=10),
+        walks,
+        secrets=("clinic", "park"),
+    ),
+    Example(
+        "hide sequences, marked",
+        sf.HideSequences(
+            patterns=(("home", "clinic"),), threshold=0.05, strategy="exact", mark="Δ", max_gap=1, seconds=20
+        ),
+        walks,
+        secrets=("clinic",),
     ),
     Example("publish patterns", sf.PublishPatterns(k=3, min_support=8), twelve, forged=as_mined),
     Example(

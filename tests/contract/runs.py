@@ -104,6 +104,8 @@ def other_truths(data: Any, rows: int = 20) -> Any:
     if isinstance(data, sf.Baskets):
         lists = data.to_lists()
         return sf.Baskets.of([*([list(data.items)[:3]] * rows), *lists[rows:]])
+    if isinstance(data, sf.Sequences):
+        return sf.Sequences.of([*([list(data.items)[:3]] * rows), *data.to_lists()[rows:]])
     frame = data.frame
     head = pl.DataFrame(
         [column.head(rows).gather([*range(at % rows, rows), *range(at % rows)]) for at, column in enumerate(frame, 1)]

@@ -21,6 +21,7 @@ from tests.contract.canaries import (
     cells_below_masks,
     leaked,
     plant_in_baskets,
+    plant_in_sequences,
     plant_in_table,
     unpublished,
     write_policy,
@@ -35,7 +36,7 @@ each = pytest.mark.parametrize(
     [pytest.param(one, marks=[pytest.mark.slow] if one.name in LONG else []) for one in METHOD_EXAMPLES],
     ids=lambda example: example.name,
 )
-NAMED = ("female", "nuts", "butter", "bread", "beer")
+NAMED = ("female", "nuts", "butter", "bread", "beer", "clinic", "home", "park", "school", "station")
 """Values that the methods of the examples name."""
 
 
@@ -47,6 +48,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def planted(example: Example) -> tuple[Any, list[str]]:
     data = example.data()
     keep = NAMED if example.secrets else ()
+    if isinstance(data, sf.Sequences):
+        return plant_in_sequences(data, keep)
     if not isinstance(data, sf.Table):
         return plant_in_baskets(data, keep)
     notes = getattr(example.subject, "kind", "") != "full"  # a synthesizer refuses words of one person

@@ -40,6 +40,13 @@ DataPath = str | os.PathLike[str]
 _SEPARATORS = (",", "\t", ";", "|")
 
 
+class NamedColumns(NamedTuple):
+    """Columns as read, and whether the file gives them types; those of a text file are text."""
+
+    frame: pl.DataFrame
+    is_typed: bool
+
+
 class LongForm(NamedTuple):
     """The columns of a long-form file, with no missing cell."""
 
@@ -76,10 +83,8 @@ def write_long_baskets(
     write_table(path, (id_column, item_column), columns, separator)
 
 
-def read_long_form(
-    given: DataPath, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
-) -> LongForm:
-    """The named columns (id, item and optionally time) of a table in any format."""
+def read_named_columns(given: DataPath, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
+    """Some columns of a table in any format, with at least one row."""
     _check_dialect(columns, separator)
     path, has_types = Path(given), is_database(os.fspath(given)) or is_table_file(Path(given))
     try:
@@ -91,15 +96,23 @@ def read_long_form(
         ) from None
     if not frame.height:
         raise DataError(f"{path}: the file has no rows below its header")
+    return NamedColumns(frame, has_types)
+
+
+def read_long_form(
+    given: DataPath, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
+) -> LongForm:
+    """The named columns (id, item and optionally time) of a table in any format."""
+    path, (frame, is_typed) = Path(given), read_named_columns(given, columns, separator)
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
         _refuse_missing(path, frame[name], _flag_missing_cells(frame[name]))
-    ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not has_types)
+    ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_typed)
     if may_be_empty:
         without = _flag_missing_cells(frame[columns[1]])
         lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & without
         _refuse_missing(path, frame[columns[1]], without & ~lone)
         frame, id_codes = frame.filter(~lone), id_codes[~lone.to_numpy()]
-    items, item_codes = _encode_values(path, frame[columns[1]], is_text_only=not has_types)
+    items, item_codes = _encode_values(path, frame[columns[1]], is_text_only=not is_typed)
     return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
 
 

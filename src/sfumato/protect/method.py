@@ -30,9 +30,11 @@ class Method(Description, ABC):
     """`stable`, or `for study` if the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are random draws rather than the originals or something coarser."""
-    utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets"]] = "classes"
+    utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets", "sequences"]] = "classes"
     """What an analyst loses by it; this determines which utility measures make sense."""
-    section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
+    section: ClassVar[
+        Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns", "sequences"]
+    ] = ""
     """Its own section of the custodian's report, if any."""
     loss_meaning: ClassVar[str] = ""
     """What `loss` is a share of, as a sentence for the report."""

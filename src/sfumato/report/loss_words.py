@@ -36,6 +36,10 @@ LOSSES = {
     "changed_baskets": ("Changed baskets", "Baskets in which something was changed."),
     "lost_itemsets": ("Itemsets lost", "Frequent before, and not published or no longer frequent."),
     "ghost_itemsets": ("Ghost itemsets", "Frequent in the release, and not before."),
+    "deleted_elements": ("Elements deleted", "Elements of sequences that are no longer in their place."),
+    "inserted_elements": ("Elements inserted", "Elements that the original of a sequence does not have there."),
+    "changed_sequences": ("Sequences changed", "Sequences in which something was changed."),
+    "dropped_sequences": ("Sequences dropped", "Sequences with nothing in common with any frequent one."),
     "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
     "added_baskets": ("Baskets added", "Invented baskets that raise supports."),
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
@@ -145,6 +149,11 @@ class LossWords(NamedTuple):
 DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
 """The loss of methods that generalize."""
 
+_EDITED = LossWords(
+    "Of the elements of all sequences before and after, the share that was deleted or inserted.",
+    "of the elements kept",
+    "of the sequences before and after",
+)
 _HIDDEN = LossWords(
     "Changed items, as a share of all items in the original baskets.",
     "of the items unchanged",
@@ -193,6 +202,8 @@ LOSS_OF = {
     ),
     "hide_rules": _HIDDEN,
     "hide_items": _HIDDEN,
+    "anonymize_sequences": _EDITED,
+    "hide_sequences": _EDITED,
     "publish_patterns": LossWords(
         "Mean relative error of the supports; a withheld itemset counts as 100 %.",
         "of the supports kept",

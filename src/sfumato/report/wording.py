@@ -41,6 +41,12 @@ PROPERTIES = {
     "hidden_rules": "No sensitive rule can be mined",
     "foreign_items": "No item that was not there before",
     "baskets": "Every basket is still there",
+    "sequence_anonymity": "Whatever occurs, occurs in enough sequences",
+    "original_support": "No pattern became frequent, no rare one is left",
+    "hidden_sequences": "No sensitive pattern is frequent",
+    "sequences": "Every sequence is still there",
+    "added_elements": "Nothing was added to a sequence",
+    "ghost_patterns": "No pattern became frequent",
     "changed_cells": "Entries were blanked, none was altered",
     "search_ended": "The search for rules was complete",
     "inferable_patterns": "No pattern reveals a few people",
@@ -87,7 +93,12 @@ KNOWS = {
 }
 """What an attacker knows, where that is not columns."""
 
-THINGS = {"table": ("people", "column"), "baskets": ("baskets", "item"), "patterns": ("patterns", "item")}
+THINGS = {
+    "table": ("people", "column"),
+    "baskets": ("baskets", "item"),
+    "sequences": ("sequences", "item"),
+    "patterns": ("patterns", "item"),
+}
 """What a release of each shape is made of, and what that holds."""
 
 GATES = {

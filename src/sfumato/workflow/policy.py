@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
 
 from sfumato.attack.attack import Attack
-from sfumato.baskets import BasketFormat, Baskets
+from sfumato.baskets import BasketFormat
 from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
@@ -86,11 +86,13 @@ class DataSection(Description):
     """Whether spaces around a cell are removed."""
     format: BasketFormat | None = None
     """For baskets: `fimi`, `spmf`, `long` (one row for each basket and item) or `comma` (one basket on each line, its
-    items by name); detected if omitted."""
+    items by name); for sequences: `spmf` or `long`; detected if omitted."""
     id: str = "id"
-    """The basket column of a long-form file."""
+    """The column of a long-form file that says whose basket or sequence a row belongs to."""
     item: str = "item"
     """The item column of a long-form file."""
+    time: str = "time"
+    """The column of a long-form file that orders the items of a sequence."""
 
 
 class RolesSection(Description):
@@ -164,7 +166,7 @@ class OutputSection(Description):
     format: Format | BasketFormat | None = None
     """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;
     for baskets: `fimi`, `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for
-    patterns: `spmf`."""
+    sequences: `spmf` or `long`; for patterns: `spmf`."""
     order: Literal["as_read", "shuffled"] = "as_read"
     """`as_read` keeps the order of the rows, `shuffled` does not. In a file sorted by name or date, the order shows
     who is where."""
@@ -181,7 +183,7 @@ class Policy(Description):
     data: DataSection
     """Where the data is and how to read it."""
     roles: RolesSection = RolesSection()
-    """The role of every column. Required unless the data is `demo` or baskets."""
+    """The role of every column. Required unless the data is `demo`, baskets or sequences."""
     hierarchies: Mapping[str, HierarchyEntry] = Field(default_factory=dict)
     """Column → a hierarchy file, or a description of how to build one."""
     protect: tuple[AnyMethod, ...] = Field(min_length=1)
@@ -348,15 +350,11 @@ class Policy(Description):
 
     def original(self) -> Any:
         """Read the data of the policy."""
-        return self.table() if self.shape == "table" else self.baskets()
-
-    def baskets(self) -> Baskets:
-        """Read the baskets of the policy."""
-        data = self.data
-        if data.path == DEMO:
-            raise PolicyError("the built-in population is a table; name a file of baskets")
-        header = data.header if "header" in data.model_fields_set else None
-        return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator, header=header)
+        if self.shape == "table":
+            return self.table()
+        if self.data.path == DEMO:
+            raise PolicyError(f"the built-in population is a table; name a file of {self.shape}")
+        return get_shape(self.shape).read_input(self.data)
 
     def table(self) -> Table:
         """Read the table of the policy."""

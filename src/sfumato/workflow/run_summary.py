@@ -24,6 +24,7 @@ from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
 from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.support_errors import measure_support_errors
+from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
@@ -32,6 +33,7 @@ from sfumato.public.unknown_items import MARK
 from sfumato.release import Claim, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections, make_sections
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
@@ -46,7 +48,7 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
     """The utility of the release, measured on the written file."""
     report_progress("measuring what is left")
     if not isinstance(published, Table):
-        return _measure_basket_utility(published, original, release)
+        return _measure_utility_without_columns(published, original, release)
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
     if "codes" in profiles:
@@ -134,8 +136,10 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
     }
 
 
-def _measure_basket_utility(published: Any, original: Any, release: Release) -> dict[str, float]:
+def _measure_utility_without_columns(published: Any, original: Any, release: Release) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
+    if isinstance(published, Sequences):
+        return {"loss": measure_changed_elements(original, published, release.details.rows)}
     if isinstance(published, Patterns):
         return {"loss": measure_support_errors(original, published, release.details.get("min_support", 1))}
     figures = {}
