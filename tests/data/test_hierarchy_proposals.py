@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -16,6 +16,8 @@ from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.hierarchy_proposals import choose_round_widths, count_level_rows, propose_hierarchy
 
 MONTHS, LIVES = ["month", "quarter", "year"], ["month", "year", "decade"]
+DAYS = [date(2020, 1, 1) + timedelta(days=n) for n in range(0, 1000, 9)]
+ZIPS = ["12345", "12346", "12355", "12455", "13455", "23455", "23456"]
 
 
 def propose(values: list[Any], name: str = "x") -> Any:
@@ -27,15 +29,19 @@ def propose(values: list[Any], name: str = "x") -> Any:
     [
         ("age", list(range(17, 91)), {"kind": "intervals", "widths": [5, 10, 20, 40]}),
         ("children", [0, 1, 2, 3, 4, 5, 6] * 3, {"kind": "intervals", "widths": [2, 4]}),
-        ("size", [1.51, 1.62, 1.7, 1.83, 1.95], {"kind": "intervals", "widths": [0.02, 0.1, 0.2, 0.4]}),
-        ("gain", [0] * 80 + [10**n for n in range(8)], {"kind": "quantiles", "counts": [4, 2]}),
-        ("zip", ["02139", "02138", "47910", "10115", "80331", "50667"], {"kind": "prefix", "keep": [4, 3, 2, 1]}),
-        ("zip", [12139, 12138, 47910, 10115, 80331, 50667], {"kind": "prefix", "keep": [4, 3, 2, 1]}),
-        ("day", ["2020-01-05", "2020-02-06", "2022-02-07"], {"kind": "date", "units": MONTHS}),
-        ("day", [date(1950, 1, 1), date(1950, 5, 1), date(2000, 9, 9)], {"kind": "date", "units": LIVES}),
-        ("day", ["31.12.2020", "01.02.2021", "05.06.2021"], {"kind": "date", "units": MONTHS, "format": "%d.%m.%Y"}),
+        ("size", [1.5 + n / 100 for n in range(50)], {"kind": "intervals", "widths": [0.02, 0.1, 0.2, 0.4]}),
+        ("gain", [0] * 80 + [2**n for n in range(40)], {"kind": "quantiles", "counts": [16, 8, 4, 2]}),
+        ("zip", ZIPS, {"kind": "prefix", "keep": [4, 3, 2, 1]}),
+        ("zip", [int(code) for code in ZIPS], {"kind": "prefix", "keep": [4, 3, 2, 1]}),
+        ("zip", ["02138", "02139", "02141", "47910"], {"kind": "prefix", "keep": [4, 3]}),
+        ("day", [str(day) for day in DAYS], {"kind": "date", "units": ["month", "quarter", "year"]}),
+        ("day", DAYS, {"kind": "date", "units": ["month", "quarter", "year"]}),
+        ("day", [day + timedelta(days=9999) * (n % 2) for n, day in enumerate(DAYS)], {"kind": "date", "units": LIVES}),
+        ("day", [f"{day:%d.%m.%Y}" for day in DAYS], {"kind": "date", "units": MONTHS, "format": "%d.%m.%Y"}),
+        ("day", [f"{day:%d/%m/%Y}" for day in DAYS], {"kind": "date", "units": MONTHS, "format": "%d/%m/%Y"}),
         ("day", ["01/02/2020", "03/04/2021", "05/06/2021"], {"kind": "date", "units": ["year"], "format": "%d/%m/%Y"}),
-        ("day", [20200105, 20200206, 20220207], {"kind": "date", "units": MONTHS}),
+        ("day", [int(f"{day:%Y%m%d}") for day in DAYS], {"kind": "date", "units": MONTHS}),
+        ("day", [date(2020, 1, n) for n in range(1, 20)], {"kind": "date", "units": ["week"]}),
     ],
 )  # fmt: skip
 def test_columns_that_a_policy_can_describe(name: str, values: list[Any], description: dict[str, Any]) -> None:

@@ -114,7 +114,7 @@ def test_alternatives_take_effect_without_their_marks(tmp_path: Path) -> None:
     data = write_table(tmp_path, "skewed")
     for purpose in ("publish", "share", "synthetic", "hide"):
         text = sf.draft_policy(data, purpose, tmp_path / "policy.toml").text
-        alternatives = [block for block in re.split(r"\n\n", text) if "\n#| " in block]
+        alternatives = [block for block in re.split(r"\n\n", text) if "\n#| [[protect]]" in block]
         assert alternatives
         for block in alternatives:
             head = text.partition("[[protect]]")[0]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.messages import print_rows
 from sfumato.cli.questions import ask_k, ask_missing_marks, ask_purpose, ask_sensitive, can_ask, split_names
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
@@ -109,7 +108,7 @@ def _print_draft(draft: PolicyDraft, *, defaults: bool) -> None:
     files = (
         "" if not beside else " and 1 hierarchy beside it" if beside == 1 else f" and {beside} hierarchies beside it"
     )
-    print_line(f"Wrote {draft.path}{files}. They hold values of your data: keep them private.")
+    print_line(f"Wrote {draft.path}{files}. Keep what was written private: it holds values of your data.")
     if defaults:
         print_line("Note: this is not a terminal, so nothing was asked and the defaults were taken.")
     for note in draft.notes:
@@ -158,7 +157,9 @@ def hierarchy_command(
         )
         return
     print_line(proposal.reason)
-    print_rows(levels, levels.height, None)
+    print_line("level  labels  rows of the rarest  rows of the commonest")
+    for level, labels, fewest, most in levels.iter_rows():
+        print_line(f"{level:>5}  {labels:>6}  {fewest:>18}  {most:>21}")
     if out is None:
         print_line("Write it to a file for editing: --out FILE.")
     else:

@@ -67,9 +67,12 @@ def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
     for propose in (_propose_dates, _propose_prefixes, _propose_numbers, _propose_vocabulary, _propose_rare_groups):
         for reason, proposal in propose(known):
             hierarchy = _build(proposal, values)
-            if hierarchy is not None and _generalizes(hierarchy):
-                description = None if isinstance(proposal, Hierarchy) else proposal
-                return HierarchyProposal(values.name, reason, description, hierarchy)
+            if hierarchy is None or not _generalizes(hierarchy):
+                continue
+            if isinstance(proposal, Hierarchy):
+                return HierarchyProposal(values.name, reason, None, hierarchy)
+            useful = _drop_idle_levels(proposal, hierarchy)
+            return HierarchyProposal(values.name, reason, useful, parse_builder(useful).build(values))
     return None
 
 
@@ -94,6 +97,18 @@ def _generalizes(hierarchy: Hierarchy) -> bool:
     """Whether some level lies between the values and a single label."""
     counts = [len(level.labels) for level in hierarchy.levels]
     return any(1 < count < counts[0] for count in counts)
+
+
+_LEVELS = {"intervals": "widths", "quantiles": "counts", "prefix": "keep", "date": "units"}
+"""The field of each kind that has an entry for every level."""
+
+
+def _drop_idle_levels(description: Mapping[str, Any], hierarchy: Hierarchy) -> dict[str, Any]:
+    """The description without levels that merge nothing, or everything: a wider label would tell less for nothing."""
+    field = _LEVELS[description["kind"]]
+    counts = [len(level.labels) for level in hierarchy.levels]
+    useful = [entry for n, entry in enumerate(description[field], 1) if 1 < counts[n] < counts[n - 1]]
+    return {**description, field: useful}
 
 
 # --- dates
@@ -169,7 +184,7 @@ def _propose_prefixes(known: pl.Series) -> _Proposals:
         return
     texts = spell_cells(known.unique()).to_list()
     longest = max(map(len, texts))
-    if longest > LONGEST_CODE or len(texts) <= 5 or not _look_like_codes(texts, known.name):
+    if longest > LONGEST_CODE or not _look_like_codes(texts, known.name):
         return
     yield "Codes, cut from the right.", {"kind": "prefix", "keep": list(range(longest - 1, 0, -1))}
 

@@ -147,5 +147,5 @@ def _write_item_codes(baskets: Baskets, source: str, k: int | None) -> list[str]
         write_entry("attack", "item_frequency", "a provider who knows how often items are bought"),
         "",
         "[gate]",
-        "# max_risk = { item_frequency = 0.2 }  # set it once you have seen a first run",
+        "#| max_risk = { item_frequency = 0.2 }  # set it once you have seen a first run",
     ]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil, sqrt
+from math import ceil
 from typing import Any, Literal, get_args
 
 import polars as pl
 
+from sfumato.attack.attack import wilson
 from sfumato.data.role_proposals import RoleProposal
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
@@ -144,14 +145,14 @@ def _write_linking_gate(table: DraftTable) -> list[str]:
         "[gate]",
         write_entry("max_record_risk", ceil(10_000 / table.k) / 10_000, "the probability of finding any one person"),
         write_entry("max_linking_risk", share, "the share of people found, at the upper end of its interval"),
-        "# max_loss = 0.3  # refuses a release that tells too little",
+        "#| max_loss = 0.3  # refuses a release that tells too little",
     ]
 
 
 def bound_share(share: float, count: int) -> float:
     """An upper bound on an observed share and its 95 % interval, rounded up; exceeded by chance once in 10,000."""
-    spread = (1.96 + 3.72) * sqrt(share * (1 - share) / count) + (1.96**2 + 3.72**2) / (2 * count)
-    return min(1.0, ceil(100 * (share + spread)) / 100)
+    unlikely = wilson(round(share * count), count, z=3.72)[1]
+    return min(1.0, ceil(100 * wilson(ceil(unlikely * count), count)[1]) / 100)
 
 
 def _write_synthesis(table: DraftTable) -> list[str]:
@@ -279,5 +280,5 @@ def _write_entries(table: DraftTable) -> list[str]:
         write_entry("attack", "rule_inference", "mines the release for rules and fills the blanks"),
         "",
         "[gate]",
-        "# max_risk = { rule_inference = 0.5 }  # set it once you have seen how often guessing is right",
+        "#| max_risk = { rule_inference = 0.5 }  # set it once you have seen how often guessing is right",
     ]

@@ -188,7 +188,6 @@ def _join_sections(*sections: list[str]) -> str:
 
 
 def _write_head(source: DraftSource, path: Path, purpose: Purpose) -> list[str]:
-    name = source.path if source.path == DEMO or "://" in source.path else Path(source.path).name
     lines = [
         *write_comment(f"A draft by `sfumato init`, to {purpose}: {PURPOSES[purpose]}."),
         *write_comment(
@@ -199,7 +198,7 @@ def _write_head(source: DraftSource, path: Path, purpose: Purpose) -> list[str]:
             "PRIVATE: this file and the hierarchies beside it hold values of your data. Do not publish them."
         ),
         "",
-        write_entry("title", f"{Path(name).stem or 'Release'}: a release to {purpose}", "it is published: change it"),
+        write_entry("title", "Release", "put a title of your own: it is published"),
         "",
         "[data]",
         write_entry("path", locate_data(source.path, path)),
@@ -288,9 +287,9 @@ def _name_hierarchy_files(hierarchies: Mapping[str, HierarchyProposal], path: Pa
 def _write_output() -> list[str]:
     return [
         "[about]",
-        '# purpose = "research on …"  # published',
-        '# recipient = "…"  # published',
-        '# decided_by = "…"  # stays in the internal report',
+        '#| purpose = "research on …"  # published',
+        '#| recipient = "…"  # published',
+        '#| decided_by = "…"  # stays in the internal report',
         "",
         "[output]",
         write_entry("path", "out", "becomes out/release, which may leave, and out/private, which stays"),
