@@ -41,6 +41,12 @@ def test_text_baskets_and_hierarchies_are_unpacked(packing: str, tmp_path: Path)
     assert read_frame(tmp_path / "lines")["a"].to_list() == [1, 2]
 
 
+def test_a_hierarchy_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "levels.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
+    with pytest.raises(DataError, match=r"levels.xlsx: this is an Excel file; a hierarchy is a text file"):
+        sf.Hierarchy.read(tmp_path / "levels.xlsx")
+
+
 def test_a_packed_binary_file_is_unpacked(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1, 2], "t": ["x", None]})
     frame.write_parquet(tmp_path / "plain")

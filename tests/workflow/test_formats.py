@@ -55,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "name": [f"person {n}" for n in range(21)],
             "region": [1 + n % 2 for n in range(20)] + [7],
             "answer": [n % 3 for n in range(20)] + [9],
-            "zip": [f"0{n % 4}" for n in range(21)],
+            "zip": [f"{n % 4 + 1}0001" for n in range(21)],
             "alive": [n % 2 for n in range(21)],
         }
     )
@@ -84,6 +84,7 @@ def test_labels_go_along_and_those_of_hidden_cells_do_not(form: str, folder: Pat
     published = read_release(folder / form).data.frame
     assert published["alive"].dtype == pl.Boolean
     assert set(published["region"]) == {"north", "south"}
+    assert published["zip"].dtype == pl.String, "the file declares it as text"
 
 
 def test_a_format_that_cannot_hold_a_column_is_refused_before_work(folder: Path) -> None:

@@ -135,6 +135,8 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
         cure = "each is prefixed with an apostrophe."
     elif body["data"].get("format") in ("csv", "tsv", "long"):
         cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
+    elif body["data"].get("format") == "excel":
+        cure = "the workbook stores them as text, so nothing runs."
     else:
         cure = (
             "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."

@@ -21,6 +21,7 @@ import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.compression import PACKING_FAULTS
+from sfumato.data.file_kinds import HEAD, find_kind, name_kind
 from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
 from sfumato.errors import DataError
 from sfumato.notebook import SENTENCE, render_card, render_grid
@@ -69,7 +70,10 @@ class Hierarchy:
         """Read a headerless file as ARX writes it, compressed or not: `1;0-4;0-9;0-19;*`."""
         try:
             refuse_special(Path(path))
-            text = read_whole(Path(path)).decode("utf-8-sig")
+            content = read_whole(Path(path))
+            if (kind := find_kind(content[:HEAD])) is not None:
+                raise DataError(f"{path}: this is {name_kind(kind)}; a hierarchy is a text file, so save it as .csv")
+            text = content.decode("utf-8-sig")
         except PACKING_FAULTS:
             raise explain_damaged_packing(Path(path)) from None
         except OSError as error:

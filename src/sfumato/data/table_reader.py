@@ -38,6 +38,7 @@ __all__ = [
     "MISSING_MARKS",
     "TextFormat",
     "TextOptions",
+    "has_stored_text",
     "has_stored_types",
     "list_input_files",
     "read_frame",
@@ -93,6 +94,13 @@ def has_stored_types(path: str | Path) -> bool:
     if source.kind in ("postgresql", "duckdb"):
         return True
     return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in ARROW_KINDS
+
+
+def has_stored_text(path: str | Path) -> bool:
+    """Whether a file declares which columns are text, as SPSS, Stata and SAS do; a column of digits stays text there."""
+    if parse_source(path).kind != "file":
+        return False
+    return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
 
 
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:

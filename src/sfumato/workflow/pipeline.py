@@ -22,7 +22,7 @@ from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
 from sfumato.data.roles import Role
 from sfumato.data.source import hide_password
-from sfumato.data.table_reader import has_stored_types
+from sfumato.data.table_reader import has_stored_text, has_stored_types
 from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken
@@ -135,7 +135,9 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
         return release
     if len(data) == len(original) and not any(change.starred or change.kind in _HIDING for change in release.changes):
         return release
-    by_content = [name for name in data.frame.columns if name not in release.public]
+    declared = has_stored_text(policy.data.path)
+    texts = {name for name, kind in original.frame.schema.items() if declared and kind == pl.String}
+    by_content = [name for name in data.frame.columns if name not in release.public and name not in texts]
     return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
 
 
