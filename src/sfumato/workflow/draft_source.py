@@ -6,7 +6,6 @@ Nothing is decided silently: what was detected stands in the drafted policy, wit
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -17,11 +16,13 @@ from typing import Literal
 import polars as pl
 
 from sfumato.baskets import Baskets
-from sfumato.data.file_limits import GZIP_FAULTS
+from sfumato.data.file_kinds import HEAD, find_kind
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
-from sfumato.data.table_reader import MISSING_MARKS, TextFormat, has_stored_types, list_input_files, read_frame
+from sfumato.data.source import is_database
+from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
-from sfumato.errors import DataError, PolicyError
+from sfumato.data.text_table import read_first_bytes
+from sfumato.errors import PolicyError
 from sfumato.table import Table
 from sfumato.workflow.policy import DEMO
 
@@ -63,7 +64,7 @@ class DraftSource:
     @cached_property
     def is_text(self) -> bool:
         """Whether it is a text file, whose cells have no types of their own."""
-        return self.path != DEMO and "://" not in self.path and not has_stored_types(self.path)
+        return self.path != DEMO and not is_database(self.path) and _is_text_file(list_input_files(self.path)[0])
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -122,11 +123,11 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
 
 def detect_shape(path: str) -> Shape:
     """Whether a file holds a table or baskets; sequences are refused."""
-    if path == DEMO or "://" in path:
+    if path == DEMO or is_database(path):
         return "table"
     file = list_input_files(path)[0]
-    if has_stored_types(file):
-        return "baskets" if set(read_frame(file).columns) == {"id", "item"} else "table"
+    if not _is_text_file(file):
+        return "baskets" if set(read_frame(path).columns) == {"id", "item"} else "table"
     lines = [line for line in _read_opening(file).splitlines() if line.strip()][:_LINES]
     if any(re.search(r"(?:^|\s)-1(?:\s|$)", line) and re.search(r"\s-2\s*$", line) for line in lines):
         raise PolicyError(
@@ -139,14 +140,12 @@ def detect_shape(path: str) -> Shape:
     return "baskets" if _look_like_baskets(lines, file.name.lower()) else "table"
 
 
+def _is_text_file(file: Path) -> bool:
+    return find_kind(read_first_bytes(file, HEAD)) is None
+
+
 def _read_opening(file: Path) -> str:
-    try:
-        with file.open("rb") as plain:
-            packed = plain.read(2) == b"\x1f\x8b"
-        with gzip.open(file) if packed else file.open("rb") as opened:
-            head = opened.read(_OPENING)
-    except GZIP_FAULTS:
-        raise DataError(f"{file}: the gzip file is damaged or truncated; download it again") from None
+    head = read_first_bytes(file, _OPENING)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
     return head.decode("utf-8-sig", errors="replace").rpartition("\n")[0] or head.decode("utf-8-sig", errors="replace")
