@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -212,7 +212,7 @@ def _check_format(form: str | None) -> BasketFormat | None:
     from sfumato.errors import PolicyError
 
     if form in (None, "fimi", "spmf", "long", "comma"):
-        return form
+        return cast("BasketFormat | None", form)
     raise PolicyError("--format is fimi, spmf, long or comma")
 
 
