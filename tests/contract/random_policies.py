@@ -166,15 +166,15 @@ def run_policy(fields: Fields, people: Cells, folder: Path) -> Outcome:
         return Outcome(
             "refused", message, tuple(problems + (["a name is in the message"] if CANARY in message else []))
         )
-    return Outcome("released", "", (*look_at_release(out, fields, people), *look_plainly(out, fields, people)))
+    return Outcome("released", "", (*look_at_release(out, fields, people), *look_plainly(out, people)))
 
 
-def look_plainly(out: Path, fields: Fields, people: Cells) -> list[str]:
+def look_plainly(out: Path, people: Cells) -> list[str]:
     """The numbers of the certificate, computed again by their definitions."""
     body = json.loads((out / "release" / "certificate.json").read_text())
     record = json.loads((out / "private" / "record.json").read_text())["found"]
     cells = read_cells(out)
-    problems = look_at_models(body, cells, fields["data"]["missing"]) + look_at_limits(body, cells)
+    problems = look_at_models(body, cells, body["missing"]) + look_at_limits(body, cells)
     problems += look_at_file(body, cells) + look_at_columns(body, cells) + look_at_attacks(body, record)
     path = out / "private" / "rows.parquet"
     if path.exists():

@@ -123,3 +123,14 @@ def test_people_of_a_file_are_found_in_rounded_numbers(tmp_path: Path) -> None:
     release = recode(people, *RULES["half to even"], stated=True)
     outcome = sf.attack.Linking(external=write_people(people, tmp_path)).run(release, people)
     assert outcome.successes >= count_unique(release)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[1e-300, 2e-300, 1e300], [-1e99, 1e99, 0.0], [5.0, 5.0, 5.0], [float("inf"), 1.0, 2.0]]
+)
+def test_extreme_numbers_are_read_without_a_warning(numbers: list[float]) -> None:
+    people = sf.Table.of({"x": numbers}, {"x": "quasi_identifying"})
+    published = sf.Table.of({"x": [numbers[0], numbers[0], numbers[2]]}, {"x": "quasi_identifying"})
+    for changes in ((), (Change("x", ChangeKind.ROUNDED, "own"),)):
+        outcome = sf.attack.Linking().run(sf.Release(published, None, (), {}, {}, changes), people)
+        assert 0 <= outcome.successes <= 3

@@ -24,6 +24,7 @@ from sfumato.table import Table
 RECODED = {ChangeKind.ROUNDED, ChangeKind.INTERVALS, ChangeKind.CAPPED}
 """What is done to numbers by a rule without chance."""
 _LONGEST_GRID = 1_000_000
+_LARGE = 1e100
 _ALIKE = 0.9
 """The least share of numbers that are spread alike before a rule is believed that nobody stated."""
 
@@ -79,9 +80,11 @@ def list_recodings(release: Release, people: Table, names: Sequence[str]) -> tup
 
 
 def _are_numbers(cells: pl.Series, values: pl.Series) -> bool:
-    """Whether both are numbers or both are dates, and there are any."""
+    """Whether both are numbers or both are dates, there are any, and none is too large to reckon with."""
     alike = (cells.dtype.is_numeric() and values.dtype.is_numeric()) or cells.dtype == values.dtype == pl.Date
-    return alike and len(cells) > 0 and values.count() > 0
+    if not alike or not len(cells) or not values.count():
+        return False
+    return all(bool((np.abs(read_numbers(column.drop_nulls())) < _LARGE).all()) for column in (cells, values))
 
 
 def _are_all_published(cells: pl.Series, values: pl.Series) -> bool:
@@ -89,7 +92,8 @@ def _are_all_published(cells: pl.Series, values: pl.Series) -> bool:
 
 
 def _cap(cells: pl.Series) -> Recode:
-    return lambda values: values.clip(cells.min(), cells.max())
+    ends = cells.sort()
+    return lambda values: values.clip(ends[0], ends[-1])
 
 
 def _choose_rule(cells: pl.Series, values: pl.Series) -> Recode:
@@ -118,7 +122,8 @@ def _list_roundings(cells: pl.Series) -> list[Recode]:
 
     def is_odd(places: Ints) -> Ints:
         step = grid[1] - grid[0] if len(grid) > 1 else 1.0
-        return np.asarray(np.round(grid[places] / step) % 2, dtype=np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):  # a tiny step says nothing about large numbers
+            return np.asarray(np.nan_to_num(np.round(grid[places] / step) % 2), dtype=np.int64)
 
     return [
         snap(lambda left, share: np.asarray(share >= 0.5, dtype=np.int64)),
@@ -133,15 +138,16 @@ def _read_grid(numbers: Floats) -> Floats:
     """The multiples of the base between the ends; the published numbers themselves if they have no base."""
     distinct = np.unique(numbers)
     gaps = np.diff(distinct)
-    if not len(gaps) or not np.isfinite(distinct).all():
+    if not len(gaps):
         return distinct
     base = float(gaps.min())
-    steps = gaps / base
-    count = (distinct[-1] - distinct[0]) / base
+    with np.errstate(over="ignore"):  # of gaps that differ so much
+        steps = gaps / base
+        count = float(steps.sum())
     if count > _LONGEST_GRID or np.abs(steps - np.round(steps)).max() > 1e-6:
         return distinct
     # Published numbers stay as they are spelled; only the multiples between them are computed.
-    grid = distinct[0] + base * np.arange(round(count) + 1)
+    grid: Floats = distinct[0] + base * np.arange(round(count) + 1)
     grid[np.round((distinct - distinct[0]) / base).astype(np.int64)] = distinct
     return grid
 
