@@ -43,14 +43,14 @@ class Description(BaseModel):
         try:
             super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in named.items()})
         except ValidationError as error:
-            raise explain_parameters(error, type(self)) from None
+            raise explain_parameters(error, type(self), named) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: what a run was described with cannot change afterwards."""
         try:
             super().__setattr__(name, value)
         except ValidationError as error:
-            raise explain_parameters(error, type(self)) from None
+            raise explain_parameters(error, type(self), {name: value}) from None
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """What was given; what a release hides is not shown."""

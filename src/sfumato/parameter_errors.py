@@ -20,7 +20,7 @@ _TAGS = ("method", "model", "attack")
 _EXPECTATION = "Input should "
 
 
-class ParameterError(PolicyError, ValidationError):  # type: ignore[misc]  # final only for type checkers
+class ParameterError(PolicyError, ValidationError):
     """Parameters that make no sense, in one sentence; a model around this one collects it like pydantic's errors."""
 
     sentence: str = ""
@@ -32,12 +32,14 @@ class ParameterError(PolicyError, ValidationError):  # type: ignore[misc]  # fin
     __repr__ = __str__
 
 
-def explain_parameters(error: ValidationError, kind: type[BaseModel], title: str = "") -> ParameterError:
-    """An error of pydantic about the fields of a class, as one sentence."""
+def explain_parameters(
+    error: ValidationError, kind: type[BaseModel], given: Mapping[str, Any], title: str = ""
+) -> ParameterError:
+    """An error of pydantic about the given fields of a class, as one sentence."""
     name = title or kind.__name__
     problems: Any = error.errors(include_url=False)
     explained = ParameterError.from_exception_data(name, problems, hide_input=True)
-    explained.sentence = f"{name}: {'; '.join(_list_sentences(problems, kind))}"
+    explained.sentence = f"{name}: {'; '.join(_list_sentences(problems, kind, given))}"
     return explained
 
 
@@ -55,11 +57,11 @@ def _list_parameters(kind: type[BaseModel]) -> list[str]:
     return [name for name in kind.model_fields if name not in _TAGS]
 
 
-def _list_sentences(problems: list[Any], kind: type[BaseModel]) -> list[str]:
+def _list_sentences(problems: list[Any], kind: type[BaseModel], given: Any) -> list[str]:
     """A sentence for each parameter: the members of a union that all refuse a value are one problem."""
     by_parameter: dict[str, list[str]] = {}
-    for problem in _select_causes(problems, kind):
-        path, owner = _locate_problem(problem["loc"], kind)
+    for problem in _select_causes(problems, kind, given):
+        path, owner = _locate_problem(problem["loc"], kind, given)
         sentence = _explain_problem(problem, path, owner)
         refused = path if sentence.startswith(f"{path} should be ") else sentence
         by_parameter.setdefault(refused, []).append(sentence)
@@ -71,13 +73,13 @@ def _list_sentences(problems: list[Any], kind: type[BaseModel]) -> list[str]:
     return [*sentences[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _select_causes(problems: list[Any], kind: type[BaseModel]) -> list[Any]:
+def _select_causes(problems: list[Any], kind: type[BaseModel], given: Any) -> list[Any]:
     """Leave out what another problem explains: a list that lacks a refused item, a parameter that is only misspelt."""
     places = [problem["loc"] for problem in problems]
     meant = set()
     for problem in problems:
         if problem["type"] == "extra_forbidden":
-            _, owner = _locate_problem(problem["loc"], kind)
+            _, owner = _locate_problem(problem["loc"], kind, given)
             near = _find_nearest(str(problem["loc"][-1]), _list_parameters(owner))
             meant |= {(*problem["loc"][:-1], name) for name in near}
     return [
@@ -88,19 +90,35 @@ def _select_causes(problems: list[Any], kind: type[BaseModel]) -> list[Any]:
     ]
 
 
-def _locate_problem(loc: tuple[int | str, ...], kind: type[BaseModel]) -> tuple[str, type[BaseModel]]:
+def _locate_problem(loc: tuple[int | str, ...], kind: type[BaseModel], given: Any) -> tuple[str, type[BaseModel]]:
     """The path of a parameter without pydantic's own words in it, and the class it belongs to."""
-    path, owner = "", kind
+    path, owner, value = "", kind, given
     for part in loc:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part in owner.model_fields:
-            path += f".{part}"
-            held = owner.model_fields[part].annotation
-            owner = held if isinstance(held, type) and issubclass(held, BaseModel) else owner
-        else:
-            owner = next((found for tag in _TAGS if (found := find_kind(tag, part))), owner)
+        field = owner.model_fields.get(part) if isinstance(part, str) else None
+        if field is None and isinstance(part, str):
+            continue  # a member of a union, or a name that there is not
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        value = _look_into(value, part)
+        owner = _find_class(value, field) or owner
     return path.removeprefix("."), owner
+
+
+def _look_into(value: Any, part: int | str) -> Any:
+    try:
+        return value[part]
+    except (TypeError, LookupError):
+        return getattr(value, str(part), None)
+
+
+def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
+    """The class that a given value describes: by its tag, or because its field takes no other."""
+    if isinstance(value, Mapping):
+        tags = [tag for tag in _TAGS if isinstance(value.get(tag), str)]
+        if tags:
+            found: type[BaseModel] | None = find_kind(tags[0], value[tags[0]])
+            return found
+    held = None if field is None else field.annotation
+    return held if isinstance(held, type) and issubclass(held, BaseModel) else None
 
 
 def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:

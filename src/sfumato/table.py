@@ -17,7 +17,6 @@ from sfumato.data.column_labels import ColumnLabels
 from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
-from sfumato.data.role_lines import explain_missing_roles
 from sfumato.data.roles import Role, assign_roles
 from sfumato.data.source import hide_password
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
@@ -118,6 +117,8 @@ class Table:
     def columns_with(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
+            from sfumato.data.role_lines import explain_missing_roles
+
             raise DataError(explain_missing_roles(self.frame, self.source))
         return tuple(name for name, column_role in self.roles.items() if column_role is role)
 

@@ -38,6 +38,10 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_here"):
         sf.nothing_here  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match='did you mean "Partition"'):
+        sf.Partiton  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match='did you mean "Linking"'):
+        sf.attack.Linkin  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_version_is_the_package_version() -> None:

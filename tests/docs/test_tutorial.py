@@ -32,7 +32,8 @@ def test_the_tutorial_gives_its_stored_outputs(tmp_path: Path, monkeypatch: pyte
         import nbformat
         from nbclient import NotebookClient
 
-        book = nbformat.read(NOTEBOOK, as_version=4)
+        read: Any = nbformat.read
+        book = read(NOTEBOOK, as_version=4)
         stored = _shown(json.loads(json.dumps(book.cells)))
         NotebookClient(book, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert any(texts and "text/html" in texts for texts in stored)

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 from sfumato.baskets import Baskets
-from sfumato.data.role_lines import explain_missing_roles, write_role_line
+from sfumato.data.roles import Role
 from sfumato.errors import DataError, SfumatoError
 from sfumato.release import Release, label_rows
 from sfumato.sequences import Sequences
@@ -33,8 +33,8 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
 def _refuse_unfit(method: Any, data: Any) -> None:
     wanted = _KINDS[method.shape]
     if isinstance(data, wanted):
-        if isinstance(data, Table) and not data.roles:
-            raise DataError(explain_missing_roles(data.frame, data.source))
+        if isinstance(data, Table):
+            data.columns_with(Role.IDENTIFYING)  # an error without roles
         return
     room = type(data).__module__.partition(".")[0]
     name, given = type(method).__name__, f"{'' if room == 'builtins' else f'{room}.'}{type(data).__name__}"
@@ -48,6 +48,8 @@ def _refuse_unfit(method: Any, data: Any) -> None:
 
 def _propose_line(data: Any) -> str:
     """The line that makes a table of a frame."""
+    from sfumato.data.role_lines import write_role_line
+
     try:
         frame = Table.of(data).frame
     except SfumatoError:

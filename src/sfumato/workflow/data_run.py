@@ -94,7 +94,7 @@ def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapp
     try:
         return Policy.model_validate(content)
     except ValidationError as error:
-        raise explain_parameters(error, Policy, "run") from None
+        raise explain_parameters(error, Policy, content, "run") from None
 
 
 def _read_policy(what: Any) -> dict[str, Any]:
