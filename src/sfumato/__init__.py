@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.baskets import Baskets as Baskets
     from sfumato.data.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.regions import Cells as Cells
+    from sfumato.data.regions import DenseRegions as DenseRegions
+    from sfumato.data.regions import Grid as Grid
+    from sfumato.data.regions import Polygons as Polygons
     from sfumato.data.roles import Role as Role
     from sfumato.errors import CertificateRefused as CertificateRefused
     from sfumato.errors import ClaimBroken as ClaimBroken

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets
 from sfumato.errors import DataError, PolicyError
+
+if TYPE_CHECKING:
+    from sfumato.data.regions import Coordinates, Regions
+    from sfumato.data.trajectories import Split
 
 SequenceFormat = Literal["spmf", "long"]
 
@@ -108,6 +112,34 @@ class Sequences:
                 raise PolicyError('sequences are read as "spmf" or "long"')
         names = None if arrays.ids is None else tuple(arrays.ids)
         return cls(tuple(arrays.items), arrays.offsets, arrays.element_offsets, arrays.codes, names)
+
+    @classmethod
+    def from_points(
+        cls,
+        points: Any,
+        regions: Regions,
+        *,
+        id: str = "id",  # noqa: A002
+        time: str = "time",
+        x: str = "x",
+        y: str = "y",
+        coordinates: Coordinates = "plane",
+        split: Split = None,
+        separator: str | None = None,
+    ) -> Sequences:
+        """The regions that each id visits, in order, from points in a CSV, TSV or Parquet file or in a frame.
+
+        `regions` is a `Grid`, `DenseRegions`, `Polygons` or `Cells` of :mod:`sfumato.data.regions`; neighbouring points
+        in one region are one visit, points in none are left out. `coordinates` ("degrees": x is the longitude, y the
+        latitude; "metres"; "plane": any numbers) are checked. `split` begins a new sequence every "day" (UTC), or after
+        a pause of so many seconds.
+        """
+        from sfumato.data.trajectories import PointColumns, map_points
+
+        columns = PointColumns(id, time, x, y)
+        found = map_points(points, regions, columns, coordinates=coordinates, split=split, separator=separator)
+        singles = np.arange(found.visits.size + 1)
+        return cls(found.names, found.offsets, singles, found.visits.astype(np.int32), found.ids)
 
     def write(
         self,

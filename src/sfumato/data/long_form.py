@@ -37,6 +37,13 @@ _PARQUET_MAGIC = b"PAR1"
 _SEPARATORS = (",", "\t", ";", "|")
 
 
+class NamedColumns(NamedTuple):
+    """Columns as read, and whether the file gives them types; those of a text file are text."""
+
+    frame: pl.DataFrame
+    is_typed: bool
+
+
 class LongForm(NamedTuple):
     """The columns of a long-form file, with no missing cell."""
 
@@ -71,10 +78,8 @@ def write_long_baskets(
     write_table(path, (id_column, item_column), columns, separator)
 
 
-def read_long_form(
-    path: Path, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
-) -> LongForm:
-    """The named columns (id, item and optionally time) of a CSV, TSV or Parquet file."""
+def read_named_columns(path: Path, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
+    """Some columns of a CSV, TSV or Parquet file with at least one row."""
     _check_dialect(columns, separator)
     data = read_bytes(path)
     is_parquet = data.startswith(_PARQUET_MAGIC)
@@ -87,15 +92,23 @@ def read_long_form(
         ) from None
     if not frame.height:
         raise DataError(f"{path}: the file has no rows below its header")
+    return NamedColumns(frame, is_parquet)
+
+
+def read_long_form(
+    path: Path, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
+) -> LongForm:
+    """The named columns (id, item and optionally time) of a CSV, TSV or Parquet file."""
+    frame, is_typed = read_named_columns(path, columns, separator)
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
         _refuse_missing(path, frame[name], _flag_missing_cells(frame[name]))
-    ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_parquet)
+    ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_typed)
     if may_be_empty:
         without = _flag_missing_cells(frame[columns[1]])
         lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & without
         _refuse_missing(path, frame[columns[1]], without & ~lone)
         frame, id_codes = frame.filter(~lone), id_codes[~lone.to_numpy()]
-    items, item_codes = _encode_values(path, frame[columns[1]], is_text_only=not is_parquet)
+    items, item_codes = _encode_values(path, frame[columns[1]], is_text_only=not is_typed)
     return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
 
 
