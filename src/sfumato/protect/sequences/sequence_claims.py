@@ -72,3 +72,16 @@ def claim_nothing_added(mark: str = "") -> Claim:
         needs_original=True,
         meaning="Every published sequence is contained in its original: nothing was added, moved or replaced.",
     )
+
+
+def claim_no_ghosts(least: int) -> Claim:
+    """No pattern is frequent that was not."""
+    return Claim(
+        property="ghost_patterns",
+        threshold=0,
+        bound="exactly",
+        measure="ghost_patterns",
+        arguments={"min_support": least},
+        needs_original=True,
+        meaning=f"No pattern is contained in {least} published sequences that fewer originals contain.",
+    )
