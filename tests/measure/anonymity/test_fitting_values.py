@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.protect.anonymity.model import PrivacyModel
 from sfumato.protect.claims import guard_blanks
 
 ROLES = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"}
 TREE = sf.Hierarchy.of([[str(age), f"{age // 10}x", "*"] for age in range(20, 50)])
-MODELS: dict[str, sf.PrivacyModel] = {
+MODELS: dict[str, PrivacyModel] = {
     "distinct": sf.LDiversity(l=2, column="ill"),
     "entropy": sf.LDiversity(l=1.5, column="ill", kind="entropy"),
     "recursive": sf.LDiversity(l=2, column="ill", kind="recursive", c=3.0),

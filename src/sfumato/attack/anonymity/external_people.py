@@ -75,4 +75,4 @@ class _Likeness(NamedTuple):
         """How likely a guessed row is each person's own."""
         guesses = links.guess(np.random.default_rng(0))
         is_alike = (guesses >= 0) & (self.originals > 0) & (self.of_row[guesses] == self.of_person)
-        return is_alike / np.maximum(self.originals, 1)
+        return np.asarray(is_alike / np.maximum(self.originals, 1))

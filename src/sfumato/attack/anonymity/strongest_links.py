@@ -194,7 +194,8 @@ class _ColumnKinds(NamedTuple):
             else:  # nothing is stated: cells are truthful if they may be
                 kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
             found[kind].append(name)
-        return cls(*(tuple(chosen) for chosen in found.values()), are_alike=are_alike)
+        chosen = {kind: tuple(columns) for kind, columns in found.items()}
+        return cls(chosen["truthful"], chosen["blanked"], chosen["law"], chosen["loose"], are_alike)
 
     def price_certain(self, release: Release) -> dict[str, Pricing]:
         """What each cell that is truthful or changed by a known law costs."""
