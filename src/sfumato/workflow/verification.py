@@ -285,9 +285,8 @@ def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
     for attack in body["attacks"]:
         counted = None
         if attack["attack"] == "remining" and isinstance(published, Baskets):
-            told = attack["parameters"]
-            support, confidence = (told.get(name) or method.get(name) for name in ("min_support", "min_confidence"))
-            counted = count_one_basket_short(published, support, confidence)
+            stated = {**method, **{name: part for name, part in attack["parameters"].items() if part is not None}}
+            counted = count_one_basket_short(published, stated["min_support"], stated.get("min_confidence"))
         if attack["one_basket_short"] != counted:
             return ["the certificate counts other rules that are one basket short than the data file has"]
     return []
