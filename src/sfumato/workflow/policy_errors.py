@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from sfumato.attack import ATTACKS
-from sfumato.protect import METHODS, MODELS
+from pydantic import ValidationError
 
 
 def explain_validation_error(error: ValidationError, text: str, file: Path) -> str:
@@ -20,7 +17,7 @@ def explain_validation_error(error: ValidationError, text: str, file: Path) -> s
     sentences = []
     errors = _select_innermost_errors(error)
     for problem in errors[:8]:
-        loc = _strip_tags(problem["loc"])
+        loc = problem["loc"]
         if problem["type"] == "union_tag_invalid":  # the line of the tag itself is wrong
             loc = (*loc, problem["ctx"]["discriminator"].strip("'"))
         path, line = _find_nearest_line(loc, lines)
@@ -46,14 +43,6 @@ def _select_innermost_errors(error: ValidationError) -> list[Any]:
             for position in places
         )
     ]
-
-
-def _strip_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """The field's path without the tags of methods, attacks and models that pydantic puts in."""
-    unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
-    unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
-    tags = {kind.model_fields[tag].default for kinds, tag in unions for kind in kinds}
-    return tuple(part for part in loc if part not in tags)
 
 
 _Path = tuple[int | str, ...]
