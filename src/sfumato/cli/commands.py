@@ -225,8 +225,8 @@ def compare_command(
 
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
     app.command(name=name)(command)
-for name, drafting in (("init", init_command), ("hierarchy", hierarchy_command)):
-    app.command(name=name)(drafting)
+app.command(name="init")(init_command)
+app.command(name="hierarchy")(hierarchy_command)
 
 
 @app.command(name="signer")

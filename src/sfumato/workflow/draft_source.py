@@ -113,7 +113,7 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
         return None
     known = column.drop_nulls()
     if column.dtype.is_numeric():  # a number among smaller and larger ones; 2019 over prices is a name
-        return True if bool((known <= cell).any() and (known >= cell).any()) else None  # type: ignore[operator]
+        return True if bool((known <= cell).any() and (known >= cell).any()) else None
     if known.cast(pl.String).str.contains(f"^(?:{_NUMBER.pattern})$").all():
         return False  # a name over numbers
     if bool((known == cell).any()):
@@ -131,8 +131,8 @@ def detect_shape(path: str) -> Shape:
     lines = [line for line in _read_opening(file).splitlines() if line.strip()][:_LINES]
     if any(re.search(r"(?:^|\s)-1(?:\s|$)", line) and re.search(r"\s-2\s*$", line) for line in lines):
         raise PolicyError(
-            f"{path}: this is a file of sequences (-1 and -2 end elements and sequences), for which init writes no "
-            "policy yet; docs/policy.md shows how to write one"
+            f"{path}: this is a file of sequences (-1 and -2 end elements and sequences), for which init "
+            "cannot draft a policy yet; write one by hand"
         )
     if _agree_on_columns(lines):
         header = re.split(r"[,;\t|]", lines[0].replace('"', ""))

@@ -306,9 +306,8 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
     if source.noticed_marks:
         cells = sum(sum(mark.rows.values()) for mark in source.noticed_marks)
         columns = {name for mark in source.noticed_marks for name in mark.rows}
-        notes.append(
-            f"{cells:,} cells in {len(columns)} columns may mean missing; [data] lists them, but they are not applied."
-        )
+        count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+        notes.append(f"{cells:,} cells in {count} may mean missing; [data] lists them, but they are not applied.")
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     if removed:
         notes.append(f"Not released: {quote_names(removed)}.")
