@@ -211,8 +211,8 @@ def _count_nodes(model: Any) -> int:
 def _check_format(form: str | None) -> BasketFormat | None:
     from sfumato.errors import PolicyError
 
-    if form in (None, "fimi", "spmf", "long", "comma"):
-        return form
+    if form is None or form in ("fimi", "spmf", "long", "comma"):
+        return form  # type: ignore[return-value]
     raise PolicyError("--format is fimi, spmf, long or comma")
 
 
