@@ -40,7 +40,7 @@ def run_server(programs: Path) -> Iterator[str]:
         make = ["-A", "scram-sha-256", "-U", USER, "--pwfile", str(folder / "password"), "-E", "UTF8", "--no-sync"]
         subprocess.run([programs / "initdb", "-D", folder / "data", *make], check=True, **call)
         options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
-        control = [programs / "pg_ctl", "-D", folder / "data", "-l", folder / "log", "-w"]
+        control: list[str | Path] = [programs / "pg_ctl", "-D", folder / "data", "-l", folder / "log", "-w"]
         subprocess.run([*control, "-o", options, "start"], check=True, **call)
         try:
             yield f"postgresql://{USER}@127.0.0.1:{port}/postgres"

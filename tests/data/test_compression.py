@@ -112,6 +112,7 @@ def zlib_crc(header: bytes) -> bytes:
 
 
 def test_text_that_begins_like_a_packed_file_is_text() -> None:
-    assert find_packing(b"BZhello,world") is None
+    assert find_packing(b"BZh9,world,and,more") is None
+    assert find_packing(bz2.compress(b"")) == "bzip2"
     assert find_packing(b"BZh91AY&SY") == "bzip2"
     assert find_packing(b"a,b") is None

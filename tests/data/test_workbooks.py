@@ -7,6 +7,7 @@ import datetime as dt
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import polars as pl
@@ -21,7 +22,7 @@ from sfumato.errors import DataError
 from tests.data.foreign_files import PEOPLE, write_workbook
 
 CANARY = "ZZSECRETZZ"
-ROWS = [
+ROWS: list[list[Any]] = [
     ["zip", "age", "day", "moment", "alive", "mixed", "", "gap"],
     ["02139", 31, dt.date(2020, 1, 31), dt.datetime(2020, 1, 1, 12), True, 1, "x", None],
     [None, None, None, None, None, None, None, None],
@@ -108,7 +109,7 @@ def test_every_cell_reads_back(tmp_path: Path) -> None:
     frame = read_frame(tmp_path / "data.xlsx")
     for name in HARD.columns:
         assert spell_cells(frame[name]).to_list() == spell_cells(HARD[name]).to_list(), name
-    assert (frame.schema["truth"], frame.schema["day"], frame.schema["=name"]) == (pl.Boolean, pl.Date, pl.String)
+    assert [frame.schema[name] for name in ("truth", "day", "=name")] == [pl.Boolean(), pl.Date(), pl.String()]
 
 
 def test_no_cell_is_a_formula_and_no_property_tells_anything(tmp_path: Path) -> None:

@@ -47,11 +47,11 @@ def read_damaged(folder: Path, each: int, seed: int) -> list[bool]:
     """For each damaged file, whether it was read."""
     chance = random.Random(seed)
     outcomes = []
-    for name, content in list(make_seeds(folder)):
+    for position, (name, content) in enumerate(list(make_seeds(folder))):
         path = folder / f"damaged_{name}"
         for number in range(each):
             cut = content[: chance.randrange(16, len(content))]
-            path.write_bytes(cut if number % 4 == 3 else damage(chance, content))
+            path.write_bytes(cut if (position + number) % 3 == 0 else damage(chance, content))
             try:
                 frame = Table.of(read_frame(path)).frame
                 [spell_cells(column).str.len_bytes().sum() for column in frame.get_columns()]
@@ -63,8 +63,8 @@ def read_damaged(folder: Path, each: int, seed: int) -> list[bool]:
 
 
 def test_damaged_foreign_files(tmp_path: Path) -> None:
-    outcomes = read_damaged(tmp_path, 2, seed=1)
-    assert len(outcomes) == 14
+    outcomes = read_damaged(tmp_path, 1, seed=1)
+    assert len(outcomes) == 7
     assert not all(outcomes)
 
 

@@ -64,7 +64,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "answer": {0: "no", 1: "yes", 2: "perhaps", 9: HIDDEN},
         "alive": {0: "false", 1: "true"},
     }
-    titles = {"region": "Where they live", "name": HIDDEN}
+    titles: dict[str, str | None] = {"region": "Where they live", "name": HIDDEN}
     pyreadstat.write_sav(frame, "survey.sav", column_labels=titles, variable_value_labels=labels)
     return tmp_path
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 Packing = Literal["gzip", "bzip2", "xz", "zstd"]
-LONGEST_MAGIC = 6
+LONGEST_MAGIC = 10
+_BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # of data, and of the end
 _MAGIC: dict[bytes, Packing] = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -38,7 +39,7 @@ PACKING_FAULTS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, Damage
 def find_packing(head: bytes) -> Packing | None:
     """How a file is compressed, by its first bytes."""
     found = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), None)
-    return None if found == "bzip2" and not head[3:4].isdigit() else found
+    return None if found == "bzip2" and head[4:10] not in _BZIP2_BLOCKS else found
 
 
 def detect_packing(path: Path) -> Packing | None:

@@ -97,7 +97,7 @@ def has_stored_types(path: str | Path) -> bool:
 
 
 def has_stored_text(path: str | Path) -> bool:
-    """Whether a file declares which columns are text, as SPSS, Stata and SAS do; digits stay text there."""
+    """Whether a file declares which columns are text, as SPSS, Stata and SAS do: a column of digits stays text."""
     if parse_source(path).kind != "file":
         return False
     return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
