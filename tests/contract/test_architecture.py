@@ -15,7 +15,7 @@ import sfumato
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
     "arrays", "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy", "patterns",
-    "private_file", "progress", "randomness", "release", "sequences", "table",
+    "private_file", "problem_words", "progress", "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
@@ -27,7 +27,7 @@ ALLOWED = {
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
     "engine": {"arrays", "errors", "progress", "kernels", "engine"},
     "kernels": {"arrays", "kernels"},
-    "data": {"arrays", "data", "description", "errors", "progress"},
+    "data": {"arrays", "data", "description", "errors", "problem_words", "progress"},
 }
 
 

@@ -46,6 +46,7 @@ from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
+from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verdict import Objection, Verdict, describe_attack, judge_release
@@ -114,6 +115,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     key = load_signing_key()
     report_progress("reading")
     original = policy.original()
+    refuse_unknown_columns(policy, original)
     sealed = _commit_to_input(policy)
     clock.lap("read")
     chance = randomness or Randomness.secure()
@@ -215,7 +217,7 @@ def _measure_written_claims(release: Release, original: Any, published: Any) -> 
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
     broken = [finding for finding in findings if not finding.holds]
     if broken:
-        broken_text = "; ".join(f"{f.property}: promised {f.threshold}, measured {f.measured}" for f in broken)
+        broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken)
         raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
     return findings
 
