@@ -97,6 +97,8 @@ def print_run(done: Run) -> None:
     if "suppressed_rows" in body["losses"]:
         _print_things(body["suppression"]["why"])
     _print_things("These figures are about the originals: they are for you, and not in the release.")
+    for sentence in body["advice"]:
+        _print_things(f"Advice: {sentence}")
     if sentence := describe_formulas(body):
         _print_things(sentence)
     if done.published:

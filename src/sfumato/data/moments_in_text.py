@@ -45,6 +45,29 @@ def read_moments(texts: pl.Series) -> pl.Series | None:
     return position.cast(pl.Float64).alias(texts.name)
 
 
+class UtcSpelling:
+    """Timestamps that are spelled in several time zones, as after a change of the clocks: one zone can write them all."""
+
+    kind = "moment"
+
+    def read(self, texts: pl.Series) -> pl.Series:
+        """Microseconds; null for what is not a timestamp in a zone."""
+        moments = read_moments(texts)
+        return pl.repeat(None, len(texts), dtype=pl.Int64, eager=True) if moments is None else moments.cast(pl.Int64)
+
+    def write(self, numbers: pl.Series) -> pl.Series:
+        """Timestamps in UTC, to the second."""
+        return numbers.cast(pl.Datetime("us")).dt.round("1s").dt.strftime("%Y-%m-%d %H:%M:%S+00:00")
+
+
+def find_utc_spelling(column: pl.Series) -> UtcSpelling | None:
+    """How to spell a column of timestamps in time zones; None for any other column."""
+    known = column.drop_nulls().head(1) if column.dtype == pl.String else None
+    if known is None or not len(known) or find_moment_kind(known[0]) != "moment in a zone":
+        return None
+    return UtcSpelling() if read_moments(column) is not None else None
+
+
 def _read_days(texts: pl.Series) -> pl.Series:
     return texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Int64)
 

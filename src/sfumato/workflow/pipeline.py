@@ -30,6 +30,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.table import Table
+from sfumato.workflow.advice import advise_on_loss
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -89,6 +90,7 @@ class Run:
             "report": str(release / "report.html") if self.published else None,
             "claims": [asdict(finding) for finding in self.findings],
             "losses": dict(body["losses"]),
+            "advice": list(body["advice"]),
             "utility": dict(body["utility"]),
             "attacks": list(body["attacks"]),
             "levels": dict(body["levels"]),
@@ -134,6 +136,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record = _build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
+        record["advice"] = list(advise_on_loss(policy.methods(), original, published, record["utility"].get("loss")))
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.change import ChangeKind, state_changes
+from sfumato.data.moments_in_text import UtcSpelling, find_utc_spelling
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
@@ -156,7 +157,7 @@ class _GroupingAxis:
     """The number of each cell's category, missing last; empty for numbers."""
     categories: pl.Series | None
     numbers: Floats
-    spelling: NumberSpelling | None
+    spelling: NumberSpelling | UtcSpelling | None
     """How a column of text spells dates or times; None for any other column."""
     deviation: float
     total: float
@@ -218,10 +219,12 @@ def _is_number_or_date(column: pl.Series) -> bool:
     return column.dtype.is_numeric() or column.dtype == pl.Date or _find_time_spelling(column) is not None
 
 
-def _find_time_spelling(column: pl.Series) -> NumberSpelling | None:
+def _find_time_spelling(column: pl.Series) -> NumberSpelling | UtcSpelling | None:
     """How a column of text spells dates, timestamps or times of day; None for any other column."""
     spelling = NumberSpelling.of(column)
-    return spelling if spelling is not None and spelling.kind != "decimal" else None
+    if spelling is None:
+        return find_utc_spelling(column)
+    return spelling if spelling.kind != "decimal" else None
 
 
 def _refuse_unfit_column(table: Table, name: str) -> None:
