@@ -46,7 +46,7 @@ def read_moments(texts: pl.Series) -> pl.Series | None:
 
 
 class UtcSpelling:
-    """Timestamps that are spelled in several time zones, as after a change of the clocks: one zone can write them all."""
+    """Timestamps in several time zones, as around a change of the clocks: one zone can write them all."""
 
     kind = "moment"
 
