@@ -14,8 +14,8 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "arrays", "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy", "patterns",
-    "private_file", "problem_words", "progress", "randomness", "release", "sequences", "table",
+    "arrays", "baskets", "change", "description", "details", "errors", "key", "keystream", "kinds", "lazy",
+    "patterns", "private_file", "problem_words", "progress", "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}

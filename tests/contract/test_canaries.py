@@ -27,7 +27,7 @@ from tests.contract.canaries import (
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.test_methods import released
 
-LONG = {"k-optimize", "partition"}
+LONG = {"partition"}
 """Examples that take longer than twenty seconds; others of their family are tried in each run."""
 each = pytest.mark.parametrize(
     "example",

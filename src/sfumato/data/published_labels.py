@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.data.label_ranges import parse_moments, parse_range, parse_words
@@ -205,11 +206,8 @@ class Domain:
     def read(self, published: pl.Series, holes: bool) -> ColumnReading:
         """A published column. With `holes`, cells were missing: a label that covers everything may also cover one of
         them."""
-        cells = published if published.dtype.is_numeric() else spell_cells(published)
-        distinct = cells.unique().sort(nulls_last=True)
-        ranks = cells.rank("dense").cast(pl.Int64) - 1
-        codes = ranks.fill_null(len(distinct) - 1).to_numpy()
-        return ColumnReading(codes, self._with_missing(distinct, holes))
+        labels = encode_cells(published if published.dtype.is_numeric() else spell_cells(published))
+        return ColumnReading(labels.codes, self._with_missing(labels.values, holes))
 
     def _with_missing(self, labels: pl.Series, holes: bool) -> LabelCover:
         """The covers with one more leaf: a missing cell covers it, and so does a label that covers everything."""

@@ -20,10 +20,6 @@ from sfumato.data.hierarchy_builders import Dates, Quantiles
 from sfumato.data.moments_in_text import find_moment_kind, read_moments
 from sfumato.errors import SfumatoError, quote_names
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.generalize import Generalize
-from sfumato.protect.anonymity.k_optimize import KOptimize
-from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.table import Table
@@ -110,6 +106,11 @@ def _try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative
 
 def _list_alternatives(method: Method, table: Table) -> Iterator[Alternative]:
     """Other ways to keep the same models, the quickest first."""
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.k_optimize import KOptimize
+    from sfumato.protect.anonymity.models import KAnonymity
+    from sfumato.protect.anonymity.partition import Partition
+
     if isinstance(method, Partition):
         if method.publish == "hierarchy":
             yield Alternative('set publish = "ranges"', method.model_copy(update={"publish": "ranges"}), table)

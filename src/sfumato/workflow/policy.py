@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from sfumato.attack import ATTACKS, Attack
+from sfumato.attack.attack import Attack
 from sfumato.baskets import BasketFormat, Baskets
 from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
@@ -27,8 +25,8 @@ from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError, quote_names
-from sfumato.protect import METHODS, Method
-from sfumato.protect.method import KeyedMethod
+from sfumato.kinds import declare_tagged
+from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.policy_errors import explain_toml_error, explain_unreadable_policy, explain_validation_error
@@ -40,12 +38,8 @@ PARTS = ("models", "private")
 """Fields of methods that hold nested descriptions."""
 
 
-def _build_tagged_union(kinds: tuple[type, ...], tag: str) -> Any:
-    return Annotated[reduce(or_, kinds), Field(discriminator=tag)]
-
-
-AnyMethod: Any = _build_tagged_union(METHODS, "method")
-AnyAttack: Any = _build_tagged_union(ATTACKS, "attack")
+AnyMethod: Any = declare_tagged("method")
+AnyAttack: Any = declare_tagged("attack")
 
 
 def _parse_hierarchy_entry(given: Any) -> Any:

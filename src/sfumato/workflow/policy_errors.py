@@ -4,26 +4,34 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from sfumato.attack import ATTACKS
 from sfumato.data.near_files import ask_for_file
 from sfumato.errors import suggest_name
+from sfumato.lazy import find_kind
 from sfumato.problem_words import describe_problem, suggest_field
-from sfumato.protect import METHODS, MODELS
 
 _Path = tuple[int | str, ...]
 
 
+class _CheckedPolicy(NamedTuple):
+    """The model that a policy was checked with, its content, and the line of each part."""
+
+    root: type[BaseModel]
+    content: Mapping[str, Any]
+    lines: Mapping[_Path, int]
+
+
 def explain_validation_error(error: ValidationError, text: str, file: Path, root: type[BaseModel]) -> str:
     """One sentence with the first errors of a policy; `root` is the model that it was checked with."""
-    lines = _index_toml_lines(text)
-    problems = _drop_consequences(_merge_choices(_select_innermost_errors(error)), root)
-    sentences = [_write_sentence(problem, lines, root) for problem in problems[:_MOST_SENTENCES]]
+    policy = _CheckedPolicy(root, tomllib.loads(text.removeprefix("\ufeff")), _index_toml_lines(text))
+    problems = _drop_consequences(_merge_choices(_select_innermost_errors(error)), policy)
+    sentences = [_write_sentence(problem, policy) for problem in problems[:_MOST_SENTENCES]]
     more = len(problems) - len(sentences)
     return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
 
@@ -31,13 +39,13 @@ def explain_validation_error(error: ValidationError, text: str, file: Path, root
 _MOST_SENTENCES = 8
 
 
-def _write_sentence(problem: Mapping[str, Any], lines: Mapping[_Path, int], root: type[BaseModel]) -> str:
-    loc = _strip_tags(problem["loc"])
+def _write_sentence(problem: Mapping[str, Any], policy: _CheckedPolicy) -> str:
+    loc = problem["loc"]
     if problem["type"] == "union_tag_invalid":  # the line of the tag itself is wrong
         loc = (*loc, problem["ctx"]["discriminator"].strip("'"))
-    path, line = _find_nearest_line(loc, lines)
+    path, line = _find_nearest_line(loc, policy.lines)
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
-    words = _describe_section(problem, root) or describe_problem(problem, _list_fields(problem["loc"][:-1], root))
+    words = _describe_section(problem, policy.root) or describe_problem(problem, _list_fields(loc[:-1], policy))
     if len(loc) == 1 and problem["type"] == "missing":
         return words
     place = ", ".join(filter(None, (f"line {line}" if path else "", field)))
@@ -105,41 +113,38 @@ def _is_alternative(part: int | str) -> bool:
 _ALTERNATIVE = re.compile(r"(?:literal|tuple|list|dict|constrained|nullable|function-[a-z]+)\[|(?:str|int|float|bool)$")
 
 
-def _drop_consequences(problems: list[Mapping[str, Any]], root: type[BaseModel]) -> list[Mapping[str, Any]]:
+def _drop_consequences(problems: list[Mapping[str, Any]], policy: _CheckedPolicy) -> list[Mapping[str, Any]]:
     """A field is missing only because its name is misspelt: say that alone."""
     meant = set()
     for problem in problems:
         if problem["type"] == "extra_forbidden":
             outer = problem["loc"][:-1]
-            meant.add((*outer, suggest_field(str(problem["loc"][-1]), _list_fields(outer, root))))
+            meant.add((*outer, suggest_field(str(problem["loc"][-1]), _list_fields(outer, policy))))
     return [problem for problem in problems if problem["type"] != "missing" or problem["loc"] not in meant]
 
 
-def _list_fields(outer: _Path, root: type[BaseModel]) -> list[str]:
+def _list_fields(outer: _Path, policy: _CheckedPolicy) -> list[str]:
     """The fields that may stand at a place of the policy; none if they are free, as columns are."""
-    model: type[BaseModel] | None = root
-    tagged = _list_tagged_models()
+    model: Any = policy.root
+    node: Any = policy.content
     for part in outer:
-        if part in tagged:
-            model = tagged[part]
-        elif isinstance(part, str) and model is not None:
-            field = model.model_fields.get(part)
-            inner = field.annotation if field is not None else None
-            model = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+        field = model.model_fields.get(part) if model is not None and isinstance(part, str) else None
+        inner = field.annotation if field is not None else None
+        model = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+        node = _get_inside(node, part)
+        if isinstance(node, Mapping):
+            tags = ((tag, node[tag]) for tag in _TAGS if isinstance(node.get(tag), str))
+            model = next((find_kind(tag, value) for tag, value in tags), model)
     return list(model.model_fields) if model is not None else []
 
 
-def _list_tagged_models() -> dict[int | str, type[BaseModel]]:
-    """The methods, attacks and models by their tags."""
-    unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
-    unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
-    return {kind.model_fields[tag].default: kind for kinds, tag in unions for kind in kinds}
+_TAGS = ("method", "attack", "model")
 
 
-def _strip_tags(loc: _Path) -> _Path:
-    """The field's path without the tags of methods, attacks and models that pydantic puts in."""
-    tags = _list_tagged_models()
-    return tuple(part for part in loc if part not in tags)
+def _get_inside(node: Any, part: int | str) -> Any:
+    if isinstance(node, Mapping):
+        return node.get(str(part))
+    return node[part] if isinstance(node, list) and isinstance(part, int) and part < len(node) else None
 
 
 def explain_unreadable_policy(error: OSError, file: Path) -> str:

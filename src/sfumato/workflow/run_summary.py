@@ -11,7 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from sfumato import measure
-from sfumato.attack import Linking
+from sfumato.attack.anonymity.linking import link_originals
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
@@ -265,7 +265,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     )
     if not names or release.details.part(EntryDetails) is not None:
         return run_account
-    run_account = replace(run_account, before=Linking().run(Release(original, None, (), {}), original))
+    run_account = replace(run_account, before=link_originals(original))
     if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
         return run_account
     return replace(

@@ -54,6 +54,11 @@ class Links:
         """Whether a row, one for each person, is among the rows that fit them."""
         inside = np.zeros(len(rows), dtype=np.bool_)
         for order, start, count in self.parts:
+            places = _find_only_places(order, int(rows.max(initial=-1)) + 1)
+            if places is not None:
+                place = places[rows]
+                inside |= (start <= place) & (place < start + count)
+                continue
             # Two people's rows are the same list or lists apart, so a place in the order belongs to one list.
             begins = np.unique(start[count > 0])
             width = max(int(order.max(initial=0)), int(rows.max(initial=0))) + 1
@@ -78,6 +83,13 @@ class Links:
         rest = np.where(self.counts == 0, others.counts, 0)
         parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in others.parts]
         return Links((*self.parts, *parts), self.counts + rest)
+
+
+def _find_only_places(order: Ints, size: int) -> Ints | None:
+    """Where each row stands in an order, −1 if nowhere; None if some row stands there twice."""
+    places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return places if np.count_nonzero(places >= 0) == len(order) else None
 
 
 class _CheapestRows(NamedTuple):

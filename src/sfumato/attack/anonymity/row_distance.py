@@ -26,6 +26,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import wilson
+from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_ranges import flag_between, is_range, parse_positions, read_positions
 from sfumato.data.published_labels import parse_set
@@ -119,9 +120,8 @@ class LabelColumn:
     def read(cls, column: pl.Series, hierarchy: Hierarchy | None, missing: Missing) -> LabelColumn:
         """Read a column of labels."""
         name, cells = column.name, spell_cells(column)
-        known = cells.unique(maintain_order=True).drop_nulls()
-        codes = cells.replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64).to_numpy()
-        texts = pl.concat([known, pl.Series(name, [None], dtype=pl.String)])
+        known, codes = encode_cells(cells)
+        texts = pl.concat([known.drop_nulls(), pl.Series(name, [None], dtype=pl.String)])
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)
         span = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(low).any() else 0.0
