@@ -170,7 +170,7 @@ POLICIES = {
     "a hierarchy that is not there": spoil(AGE, 'zip = "zipp.csv"', "zipp.csv", 'did you mean "zip.csv"?'),
     "a hierarchy with a row too few": spoil(AGE, 'zip = "zip.csv"', '"zip"', "5 values", "50 rows", "zip.csv"),
     # the data
-    "a file that is not there": spoil("people.csv", "peple.csv", "peple.csv", "does not exist"),
+    "a file that is not there": spoil("people.csv", "peple.csv", "peple.csv", "does not exist", '"people.csv"?'),
     "a folder": spoil('"people.csv"', '"."', "this is a folder", "name a file"),
     "an empty file": spoil("people.csv", "empty.csv", "empty.csv", "is empty"),
     "a header alone": spoil("people.csv", "header.csv", "header.csv", "no rows"),
@@ -188,7 +188,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "run a folder": (("run", "."), ("this is a folder", "such as policy.toml")),
     "run the data": (("run", "people.csv"), ("people.csv", "not a policy", "sfumato init people.csv")),
     "run an empty file": (("run", "empty.csv"), ("the policy is empty",)),
-    "audit a file that is not there": (("audit", "peple.csv"), ("peple.csv", "does not exist")),
+    "audit a file that is not there": (("audit", "peple.csv"), ("peple.csv", "does not exist", 'did you mean "people.csv"?')),
     "audit a folder": (("audit", "."), ("this is a folder", "*.csv")),
     "audit an empty file": (("audit", "empty.csv"), ("empty.csv", "is empty")),
     "audit another encoding": (("audit", "latin.csv"), ("not utf-8", "latin-1")),

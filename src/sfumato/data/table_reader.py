@@ -34,6 +34,7 @@ from sfumato.data.file_limits import (
     refuse_columns,
     refuse_special,
 )
+from sfumato.data.near_files import ask_for_file
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells, guess_separator, strip_comment_lines
 from sfumato.errors import DataError
 
@@ -135,7 +136,7 @@ def _read_first_bytes(path: Path, count: int) -> bytes:
             with gzip.open(path) as packed:
                 head = packed.read(count)
     except FileNotFoundError:
-        raise DataError(f"{path}: the file does not exist") from None
+        raise DataError(f"{path}: the file does not exist{ask_for_file(path)}") from None
     except IsADirectoryError:
         raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
     except GZIP_FAULTS:

@@ -62,7 +62,8 @@ class Partition(Method):
     relaxed: bool = False
     """Whether equal values may fall on both sides of a cut: smaller classes, but more is lost."""
     publish: Publish = "ranges"
-    """`ranges`: numbers as ranges, others as sets; `hierarchy`: the lowest label that covers a class's values."""
+    """`ranges`: numbers, dates and times as ranges, others as sets if these fit on a line; `hierarchy`: the lowest
+    label that covers a class's values."""
     refine: bool = True
     """Whether the rows of small parts are clustered instead of cut, if that loses less."""
 
