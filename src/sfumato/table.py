@@ -20,7 +20,7 @@ from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, assign_roles
 from sfumato.data.source import hide_password
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, ask_meant
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
 
@@ -108,7 +108,7 @@ class Table:
         A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
         """
         frame = _simplify_frame(_build_table_frame(data, source), source)
-        known = assign_roles(frame.columns, roles) if roles is not None else MappingProxyType({})
+        known = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
         return cls(
             frame, known, MappingProxyType(given), Missing.parse(missing), source, row_labels=_get_row_labels(data)
@@ -281,7 +281,8 @@ _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, 
 
 def _read_hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
     if column not in frame.columns:
-        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table')
+        meant = ask_meant([column], frame.columns)
+        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table{meant}')
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, (str, Path)):

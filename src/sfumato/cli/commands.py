@@ -108,7 +108,7 @@ def audit_command(
             header=header,
             encoding=encoding,
         )
-        findings = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
+        findings = audit(table, _require_names(quasi, "--quasi") if quasi is not None else None)
     if as_json:
         print_json(findings.as_json())
     else:
@@ -131,21 +131,31 @@ def measure_command(
 ) -> None:
     """Measure a table under every anonymity model, and the risks of its records."""
     from sfumato.data.roles import Role
+    from sfumato.errors import PolicyError, quote_names
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
 
     with show_progress(as_json):
+        known, wanted = _require_names(quasi, "--quasi"), _split_names(sensitive)
+        if both := [name for name in wanted if name in known]:
+            raise PolicyError(f"{quote_names(both)} is both in --quasi and in --sensitive; a column has one role")
         table = Table.read(data, separator=separator, missing=missing)
         roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
-        roles |= dict.fromkeys(_split_names(sensitive), Role.SENSITIVE) | dict.fromkeys(
-            _split_names(quasi), Role.QUASI_IDENTIFYING
-        )
+        roles |= dict.fromkeys(wanted, Role.SENSITIVE) | dict.fromkeys(known, Role.QUASI_IDENTIFYING)
         table = Table.of(table.frame, roles, missing=missing, source=table.source)
         achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
     if as_json:
         print_json({"anonymity": achieved, "risk": risks})
         return
     print_measures(achieved, risks)
+
+
+def _require_names(listed: str, option: str) -> list[str]:
+    from sfumato.errors import PolicyError
+
+    if names := _split_names(listed):
+        return names
+    raise PolicyError(f"{option} names no column; list some, as in {option} age,zip, or leave it out")
 
 
 def _split_names(listed: str) -> list[str]:

@@ -77,7 +77,7 @@ def print_run(done: Run) -> None:
     for finding in done.findings:
         sign = _SIGNS[finding.bound]
         grid.add_row(
-            _escape_cell(finding.property),
+            _escape_cell(finding.title()),
             f"{sign} {finding.threshold:g}",
             f"{finding.measured:g}",
             "✓" if finding.holds else "✗",
@@ -97,6 +97,8 @@ def print_run(done: Run) -> None:
     if "suppressed_rows" in body["losses"]:
         _print_things(body["suppression"]["why"])
     _print_things("These figures are about the originals: they are for you, and not in the release.")
+    for sentence in body["advice"]:
+        _print_things(f"Advice: {sentence}")
     if sentence := describe_formulas(body):
         _print_things(sentence)
     if done.published:
@@ -246,11 +248,11 @@ def print_verification(checked: Verification) -> None:
         _print_things(f"✗ {problem}")
     for finding in checked.findings:
         if finding.measured is None:
-            _print_things(f"? {finding.property}: only someone with the originals can check this")
+            _print_things(f"? {finding.title()}: only someone with the originals can check this")
         else:
             sign, bound = "✓" if finding.holds else "✗", _SIGNS[finding.bound]
             _print_things(
-                f"{sign} {finding.property}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
+                f"{sign} {finding.title()}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
             )
     if checked.input_shown:
         _print_things("✓ input: the release was made from this input")

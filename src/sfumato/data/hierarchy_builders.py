@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
@@ -23,6 +24,7 @@ from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
+from sfumato.problem_words import describe_problem, suggest_field
 
 
 class _Builder(Description):
@@ -219,7 +221,8 @@ class Tree(_Builder):
         depth = max((len(path) for path in paths), default=0)
         # A shallow branch repeats its label for the levels it lacks.
         rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
-        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        made = Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        return replace(made, written=True)
 
 
 HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")]
@@ -231,15 +234,28 @@ def parse_builder(description: Mapping[str, Any]) -> HierarchyBuilder:
     try:
         return _ADAPTER.validate_python(dict(description))
     except ValidationError as error:
-        reasons = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
-        )
-        raise PolicyError(f"hierarchy: {reasons}") from None
+        raise PolicyError(f"hierarchy: {_explain_builder_errors(error)}") from None
+
+
+def _explain_builder_errors(error: ValidationError) -> str:
+    kinds: tuple[type[_Builder], ...] = (Intervals, Quantiles, Prefix, Dates, Tree)
+    models = {kind.model_fields["kind"].default: kind for kind in kinds}
+    sentences = {}
+    for problem in error.errors(include_url=False):
+        field = ".".join(str(part) for part in problem["loc"][1:])
+        fields = list(models[str(problem["loc"][0])].model_fields) if problem["loc"] else []
+        sentences[field] = f"{field}{': ' if field else ''}{describe_problem(dict(problem), fields)}"
+        if problem["type"] == "extra_forbidden":  # a field that is missing only because its name is misspelt
+            sentences.pop(suggest_field(field, fields) or "", None)
+    return "; ".join(sentences.values())
 
 
 def _require_numbers(known: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
     if not known.dtype.is_numeric():
-        raise DataError(f'column "{known.name}" holds text; intervals and quantiles need numbers')
+        raise DataError(
+            f'column "{known.name}" holds text; intervals and quantiles need numbers; for text, take prefix or tree, '
+            "for dates date"
+        )
     return known.cast(pl.Float64).to_numpy()
 
 

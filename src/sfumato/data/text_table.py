@@ -32,6 +32,7 @@ from sfumato.data.file_limits import (
     refuse_columns,
     refuse_special,
 )
+from sfumato.data.near_files import ask_for_file
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells, guess_separator, strip_comment_lines
 from sfumato.errors import DataError
 
@@ -81,7 +82,7 @@ def read_first_bytes(path: Path, count: int) -> bytes:
         with BoundedStream(path) as file:
             head = file.read(count)
     except FileNotFoundError:
-        raise DataError(f"{path}: the file does not exist") from None
+        raise DataError(f"{path}: the file does not exist{ask_for_file(path)}") from None
     except IsADirectoryError:
         raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
     except PACKING_FAULTS:

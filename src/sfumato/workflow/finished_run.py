@@ -91,6 +91,7 @@ class Run:
             "report": str(release / "report.html") if self.published else None,
             "claims": [asdict(finding) for finding in self.findings],
             "losses": dict(body["losses"]),
+            "advice": list(body["advice"]),
             "utility": dict(body["utility"]),
             "attacks": list(body["attacks"]),
             "levels": dict(body["levels"]),

@@ -34,6 +34,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
 from sfumato.table import Table
+from sfumato.workflow.advice import advise_on_loss
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -51,6 +52,7 @@ from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
+from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
@@ -72,6 +74,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     key = load_signing_key()
     report_progress("reading")
     original = policy.original() if given is None else given
+    refuse_unknown_columns(policy, original)
     _refuse_format(policy, original)
     sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
     clock.lap("read")
@@ -91,6 +94,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record = _build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
+        record["advice"] = list(advise_on_loss(policy.methods(), original, published, record["utility"].get("loss")))
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
@@ -191,7 +195,7 @@ def _measure_written_claims(release: Release, original: Any, published: Any) -> 
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
     broken = [finding for finding in findings if not finding.holds]
     if broken:
-        broken_text = "; ".join(f"{f.property}: promised {f.threshold}, measured {f.measured}" for f in broken)
+        broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken)
         raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
     return findings
 

@@ -7,7 +7,6 @@ Paths are relative to the policy file.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from itertools import pairwise
@@ -31,7 +30,7 @@ from sfumato.kinds import declare_tagged
 from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import get_shape
-from sfumato.workflow.policy_errors import explain_validation_error
+from sfumato.workflow.policy_errors import explain_toml_error, explain_unreadable_policy, explain_validation_error
 
 DEMO = "demo"
 PATHS = ("external", "other", "population", "file", "memory")
@@ -240,14 +239,17 @@ class Policy(Description):
                 raise ValueError(
                     f"{next_method.method} takes {next_method.shape}, and {before.method} gives {before.gives}"
                 )
+        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
+            raise ValueError(
+                f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
+                "or choose a method for tables"
+            )
         strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
         if strange:
-            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}")
+            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}; choose another, or remove it")
         unrun = sorted(set(self.gate.max_risk) - {attack.attack for attack in self.attack})
         if unrun:
             raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not listed under [[attack]]")
-        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
-            raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
         if self.gives != "table" and self.output.order != "as_read":
             raise ValueError(f"the rows of a table can be shuffled; {self.gives} keep their order")
         if self.output.format is not None:
@@ -295,7 +297,7 @@ class Policy(Description):
             refuse_special(file)
             text = file.read_text(encoding="utf-8-sig")
         except OSError as error:
-            raise PolicyError(f"{file}: the policy cannot be read ({error.strerror})") from None
+            raise PolicyError(explain_unreadable_policy(error, file)) from None
         except UnicodeDecodeError:
             raise PolicyError(f"{file}: the policy is not UTF-8; save it as UTF-8") from None
         except ValueError:
@@ -305,17 +307,16 @@ class Policy(Description):
     @classmethod
     def parse(cls, text: str, file: Path) -> Policy:
         """Parse the text of a policy; paths are relative to `file`, and errors name it."""
+        if not text.strip("\ufeff \r\n\t"):
+            raise PolicyError(f"{file}: the policy is empty; `sfumato init` writes one for a data file")
         try:
             content = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
-            raise PolicyError(
-                f"{file}: not valid TOML at {location[1] if location else 'an unknown position'}"
-            ) from None
+            raise PolicyError(explain_toml_error(error, text, file)) from None
         try:
             policy = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(explain_validation_error(error, text, file)) from None
+            raise PolicyError(explain_validation_error(error, text, file, cls)) from None
         return policy._locate_files(file.parent)
 
     def _locate_files(self, base: Path) -> Policy:
