@@ -37,13 +37,13 @@ def claim_original_support(k: int) -> Claim:
 
 
 def claim_all_sequences(data: Sequences) -> Claim:
-    """The same number of sequences is published, in the same order."""
+    """The same number of sequences is published."""
     return Claim(
         property="sequences",
         threshold=len(data),
         bound="exactly",
         measure="sequence_count",
-        meaning="Every original sequence is published, changed or not, in its original position.",
+        meaning="Every original sequence is published, changed or not.",
     )
 
 
