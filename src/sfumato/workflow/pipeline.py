@@ -148,16 +148,12 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
     """Shuffle the rows if the policy says so, and track which row is which."""
-    if policy.output.order == "as_read":
+    data = release.data
+    if policy.output.order == "as_read" or not isinstance(data, Table | Sequences):
         return release
-    order = randomness.generator().permutation(len(release.data))
-    if isinstance(release.data, Table):
-        data = release.data.with_frame(release.data.frame[order])
-    elif isinstance(release.data, Sequences):
-        data = release.data.take(order)
-    else:
-        return release
-    return replace(release, data=data, details=release.details.follow(order))
+    order = randomness.generator().permutation(len(data))
+    shuffled = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
+    return replace(release, data=shuffled, details=release.details.follow(order))
 
 
 _HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED, ChangeKind.MEANS)
