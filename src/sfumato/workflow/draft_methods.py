@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, comb
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -30,6 +30,7 @@ PURPOSES: Mapping[str, str] = {
 }
 """What a release is for, in words."""
 USUAL_K, USUAL_LEAF, MOST_CLASSES = 5, 10, 50
+UNLIKELY = 1e-4
 MOST_RARE = 0.6
 """The share of rows with a rare word from which a column is not drawn; synthesis itself refuses 0.75."""
 
@@ -151,8 +152,18 @@ def _write_linking_gate(table: DraftTable) -> list[str]:
 
 def bound_share(share: float, count: int) -> float:
     """An upper bound on an observed share and its 95 % interval, rounded up; exceeded by chance once in 10,000."""
-    unlikely = wilson(round(share * count), count, z=3.72)[1]
-    return min(1.0, ceil(100 * wilson(ceil(unlikely * count), count)[1]) / 100)
+    return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count)[1]) / 100)
+
+
+def _bound_hits(share: float, count: int) -> int:
+    """The hits that are exceeded once in 10,000: exact in a small table, where the normal law is too far off."""
+    if count > 500:
+        return ceil(wilson(round(share * count), count, z=3.72)[1] * count)
+    hits, tail = count, share**count
+    while tail <= UNLIKELY:
+        hits -= 1
+        tail += comb(count, hits) * share**hits * (1 - share) ** (count - hits)
+    return hits
 
 
 def _write_synthesis(table: DraftTable) -> list[str]:
