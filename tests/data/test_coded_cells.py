@@ -17,6 +17,7 @@ KINDS: dict[Any, Any] = {
     pl.String: st.text(max_size=3),
     pl.Int64: st.one_of(st.integers(-3, 9), st.integers(-(2**63), 2**63 - 1)),
     pl.UInt8: st.integers(0, 255),
+    pl.UInt64: st.integers(2**64 - 9, 2**64 - 1),
     pl.Float64: st.floats(allow_nan=False),
     pl.Boolean: st.booleans(),
     pl.Date: st.dates(date(1900, 1, 1), date(2100, 1, 1)),

@@ -24,16 +24,13 @@ class CodedCells(NamedTuple):
 def encode_cells(column: pl.Series) -> CodedCells:
     """The distinct values of a column, and the place of each cell among them; most kinds without sorting all cells."""
     known = column.drop_nulls() if column.null_count() else column
+    values = known.unique().sort()
     if column.dtype == pl.String:
-        values = known.unique().sort()
         codes = known.cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy()
-    elif column.dtype.is_integer() and (offsets := _count_from_lowest(known)) is not None:
-        is_used = np.bincount(offsets) > 0
-        values, codes = known.min() + pl.Series(np.flatnonzero(is_used)), (np.cumsum(is_used) - 1)[offsets]
+    elif (offsets := _count_from_lowest(known)) is not None:
+        codes = (np.cumsum(np.bincount(offsets) > 0) - 1)[offsets]
     else:
-        values = known.unique().sort()
         codes = (known.rank("dense").cast(pl.Int64) - 1).to_numpy()
-    values = values.cast(column.dtype).alias(column.name)
     if len(known) == len(column):
         return CodedCells(values, codes)
     every = np.full(len(column), len(values), dtype=np.int64)
@@ -42,8 +39,8 @@ def encode_cells(column: pl.Series) -> CodedCells:
 
 
 def _count_from_lowest(column: pl.Series) -> Ints | None:
-    """How far each whole number is above the lowest; None if they are far apart or there are none."""
-    low, high = column.min(), column.max()
-    if not isinstance(low, int) or not isinstance(high, int) or high - low > _WIDEST + len(column):
+    """How far each whole number is above the lowest; None for other kinds, or if they are far apart."""
+    low, high = (column.min(), column.max()) if column.dtype.is_integer() else (None, None)
+    if not isinstance(low, int) or not isinstance(high, int) or high - low > _WIDEST + len(column) or high >= 1 << 63:
         return None
     return column.to_numpy().astype(np.int64) - low

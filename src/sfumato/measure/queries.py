@@ -161,7 +161,7 @@ class _QueryTable:
         keys = np.ravel_multi_index(tuple(columns), tuple(widths)) if len(columns[0]) else np.zeros(0, dtype=np.int64)
         counts = np.bincount(keys)
         seen = np.flatnonzero(counts)
-        weights = counts[seen].astype(np.float64) if amounts is None else np.bincount(keys, amounts)[seen]
+        weights: Floats = (counts if amounts is None else np.bincount(keys, amounts))[seen].astype(np.float64)
         return _AlikeRows(dict(zip(names, np.unravel_index(seen, tuple(widths)), strict=True)), weights)
 
     def _expect_amounts(self, summed: str) -> Floats:
