@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,13 @@ def walks() -> sf.Sequences:
     return sf.Sequences.of(walked)
 
 
+def tours() -> sf.Sequences:
+    """Where 60 invented people went, each wherever they liked."""
+    chance = np.random.default_rng(6)
+    return sf.Sequences.of([[f"place {number}" for number in chance.integers(0, 25, 12)] for _ in range(60)])
+
+
+_WAYS = tuple(combinations(("home", "station", "work", "gym"), 2))
 TWELVE = ["abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg"]
 
 
@@ -263,6 +271,10 @@ ATTACK_EXAMPLES = (
     Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
     Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
     Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),
+    Example("sequence linking", sf.attack.SequenceLinking(points=(1, 3, 6)), tours),
+    Example("sequence linking, in any order", sf.attack.SequenceLinking(points=(9,), order="set"), tours),
+    Example("sequence remining", sf.attack.SequenceRemining(patterns=_WAYS, threshold=20), walks),
+    Example("mark guessing", sf.attack.MarkGuessing(items=("station", "work")), walks),
     Example("linking", sf.attack.Linking(), people),
     Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
 )

@@ -24,8 +24,8 @@ def mine_command(
     data: Annotated[
         str,
         typer.Argument(
-            help="Baskets (FIMI, SPMF, long form, comma lines); a table with --private; a release folder with --column "
-            "or --target."
+            help="Baskets (FIMI, SPMF, long form, comma lines); sequences (SPMF, or long form with --sequences); a table "
+            "with --private; a release folder with --column or --target."
         ),
     ],
     min_support: Annotated[
@@ -33,10 +33,17 @@ def mine_command(
     ] = "0.01",
     rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
     min_confidence: Annotated[float, typer.Option(help="The minimum confidence of a rule.")] = 0.5,
-    kind: Annotated[str, typer.Option(help="Itemsets: all, closed or maximal.")] = "all",
+    kind: Annotated[str, typer.Option(help="Itemsets or subsequences: all, closed or maximal.")] = "all",
     max_length: Annotated[
-        int | None, typer.Option(help="The maximum number of items in an itemset or a left side.")
+        int | None, typer.Option(help="The maximum number of items in an itemset, a subsequence or a left side.")
     ] = None,
+    sequences: Annotated[
+        bool, typer.Option("--sequences", help="The file holds sequences; an SPMF file of them is recognized.")
+    ] = False,
+    max_gap: Annotated[
+        int | None, typer.Option(help="Sequences: the most elements between neighbours of a match; 0: adjacent.")
+    ] = None,
+    window: Annotated[int | None, typer.Option(help="Sequences: the most elements that a match may span.")] = None,
     private: Annotated[
         str | None,
         typer.Option(
@@ -62,15 +69,17 @@ def mine_command(
     header: Annotated[
         bool | None, typer.Option(help="Comma lines: whether the first names columns; detected if omitted.")
     ] = None,
-    id_column: Annotated[str, typer.Option("--id", help="The basket column of a long-form file.")] = "id",
+    id_column: Annotated[str, typer.Option("--id", help="The basket or sequence column of a long-form file.")] = "id",
     item: Annotated[str, typer.Option(help="The item column of a long-form file.")] = "item",
+    time: Annotated[str, typer.Option(help="The time column of a long-form file of sequences.")] = "time",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write all results to a file: SPMF, or CSV for rules.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find itemsets, rules, or rules that predict private entries; or estimate what lies behind a release's noise."""
+    """Find itemsets, rules, subsequences, or rules that predict private entries; or estimate what noise covers."""
     from sfumato.baskets import Baskets
+    from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
 
     if column or target or Path(data).is_dir():
         _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
@@ -81,6 +90,11 @@ def mine_command(
             result = _mine_adversarial_rules(data, private, support, min_confidence, max_length, separator)
             if out is not None:
                 result.write_csv(out)
+        elif sequences or is_sequence_file(data):
+            _refuse_rules(data, rules)
+            limits = (max_length, max_gap, window)
+            options = SequenceOptions(support, kind, *limits, id_column, item, time, separator)
+            result = mine_sequences(data, options, out)
         else:
             baskets = Baskets.read(
                 data, _check_format(form), separator=separator, id=id_column, item=item, header=header
@@ -89,7 +103,14 @@ def mine_command(
     if as_json:
         print_json({"count": result.height, "rows": result.to_dicts()})
     else:
-        print_rows(result, SHOWN, out)
+        print_rows(spell_patterns(result) if "pattern" in result.columns else result, SHOWN, out)
+
+
+def _refuse_rules(data: Path, rules: bool) -> None:
+    from sfumato.errors import PolicyError
+
+    if rules:
+        raise PolicyError(f"{data}: --rules finds association rules in baskets, and this file holds sequences")
 
 
 def _mine_noisy_columns(
