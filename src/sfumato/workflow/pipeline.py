@@ -175,6 +175,7 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     if policy.output.order == "as_read":
         return release
     order = randomness.generator().permutation(len(release.data))
+    data: Table | Sequences
     if isinstance(release.data, Table):
         data = release.data.with_frame(release.data.frame[order])
     elif isinstance(release.data, Sequences):
