@@ -24,8 +24,8 @@ def mine_command(
     data: Annotated[
         str,
         typer.Argument(
-            help="Baskets (FIMI, SPMF, long form, comma lines); sequences (SPMF, or long form with --sequences); a table "
-            "with --private; a release folder with --column or --target."
+            help="Baskets (FIMI, SPMF, long form, comma lines); sequences (SPMF, or long form with --sequences); a "
+            "table with --private; a release folder with --column or --target."
         ),
     ],
     min_support: Annotated[
@@ -90,11 +90,11 @@ def mine_command(
             result = _mine_adversarial_rules(data, private, support, min_confidence, max_length, separator)
             if out is not None:
                 result.write_csv(out)
-        elif sequences or is_sequence_file(data):
+        elif sequences or is_sequence_file(Path(data)):
             _refuse_rules(data, rules)
             limits = (max_length, max_gap, window)
             options = SequenceOptions(support, kind, *limits, id_column, item, time, separator)
-            result = mine_sequences(data, options, out)
+            result = mine_sequences(Path(data), options, out)
         else:
             baskets = Baskets.read(
                 data, _check_format(form), separator=separator, id=id_column, item=item, header=header
