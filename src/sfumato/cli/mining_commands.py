@@ -91,7 +91,7 @@ def mine_command(
             if out is not None:
                 result.write_csv(out)
         elif sequences or is_sequence_file(Path(data)):
-            _refuse_rules(data, rules)
+            _refuse_rules(Path(data), rules)
             limits = (max_length, max_gap, window)
             options = SequenceOptions(support, kind, *limits, id_column, item, time, separator)
             result = mine_sequences(Path(data), options, out)
