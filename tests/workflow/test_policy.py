@@ -302,11 +302,12 @@ def test_places_and_settings_that_do_not_work(folder: Path, name: str) -> None:
     refusal(folder, *PATHS[name], kind=SfumatoError)
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "excel", "stata", "spss"])
 def test_forms_of_output(folder: Path, kind: str) -> None:
     done = run(policy(folder, ('path = "out"', f'path = "out"\nformat = "{kind}"')))
     assert done.published
-    assert (folder / "out" / "release" / f"data.{kind}").exists()
+    ending = {"excel": "xlsx", "stata": "dta", "spss": "sav"}.get(kind, kind)
+    assert (folder / "out" / "release" / f"data.{ending}").exists()
     assert verify(folder / "out").holds
 
 

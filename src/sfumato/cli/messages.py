@@ -137,6 +137,8 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
         cure = "each is prefixed with an apostrophe."
     elif body["data"].get("format") in ("csv", "tsv", "long"):
         cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
+    elif body["data"].get("format") == "excel":
+        cure = "the workbook stores them as text, so nothing runs."
     else:
         cure = (
             "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."
@@ -144,7 +146,10 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
     return f"{cells} like a spreadsheet formula, in {where}: {cure}"
 
 
-_SHOWN = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
+_SHOWN = (
+    *("loss", "suppressed_rows", "private_entries", "derived_entries", "answered_entries", "right_answers"),
+    *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
+)
 """Losses shown on the terminal; the report has all of them."""
 _SHOWN_IF_ANY = ("exposed_rules", "marginal_shift")
 """Losses that mean a promise could not be made."""

@@ -20,9 +20,12 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.data.file_limits import refuse_special
+from sfumato.data.compression import PACKING_FAULTS
+from sfumato.data.file_kinds import HEAD, find_kind, name_kind
+from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
 from sfumato.data.near_files import ask_for_file
 from sfumato.errors import DataError, quote_names
+from sfumato.notebook import SENTENCE, render_card, render_grid
 
 SUPPRESSED = "*"
 """The published value of a suppressed cell."""
@@ -67,10 +70,15 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path, separator: str | None = None) -> Hierarchy:
-        """Read a headerless file as ARX writes it: `1;0-4;0-9;0-19;*`."""
+        """Read a headerless file as ARX writes it, compressed or not: `1;0-4;0-9;0-19;*`."""
         try:
             refuse_special(Path(path))
-            text = Path(path).read_text(encoding="utf-8-sig")
+            content = read_whole(Path(path))
+            if (kind := find_kind(content[:HEAD])) is not None:
+                raise DataError(f"{path}: this is {name_kind(kind)}; a hierarchy is a text file, so save it as .csv")
+            text = content.decode("utf-8-sig")
+        except PACKING_FAULTS:
+            raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
             meant = ask_for_file(Path(path)) if isinstance(error, FileNotFoundError) else ""
             raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror}){meant}") from None
@@ -196,6 +204,14 @@ class Hierarchy:
     def __repr__(self) -> str:
         """Counts only: leaves may be values of the data."""
         return f"Hierarchy({self.name}: {len(self.rows)} leaves, {self.height + 1} levels)"
+
+    def _repr_html_(self) -> str:
+        """Each level with its groups; the leaves, which may be values of the data, are only counted."""
+        rows = [
+            (level, groups, largest, labels if level else "(the values)")
+            for level, groups, largest, labels in self.preview().rows()
+        ]
+        return render_card(repr(self), render_grid(("level", "groups", "largest group", "labels"), rows, SENTENCE))
 
 
 def spell_cells(column: pl.Series) -> pl.Series:

@@ -13,11 +13,12 @@ from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
+from statistics import multimode
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
-from pydantic import Field, TypeAdapter, ValidationError, field_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
@@ -82,6 +83,15 @@ class Quantiles(_Builder):
     exact_ends: bool = False
     """Whether the outermost labels name the minimum and the maximum of the data, which are somebody's values; otherwise
     they reach to the next point of a coarse grid."""
+    range: tuple[float, float] | None = None
+    """The lowest and the highest possible number, known without looking at the data: the outermost labels name them,
+    and say nothing about the minimum and the maximum, not even of people who are suppressed later."""
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> Quantiles:
+        if self.range is not None and (self.exact_ends or not self.range[0] < self.range[1]):
+            raise ValueError("range has a lower and a higher end, and goes without exact_ends")
+        return self
 
     @field_validator("counts")
     @classmethod
@@ -97,7 +107,7 @@ class Quantiles(_Builder):
             return super().build(values)
         distinct = known.unique().sort()
         numbers = _require_numbers(distinct)
-        ends = None if self.exact_ends else _format_outer_ends(numbers)
+        ends = None if self.exact_ends else self._format_range(numbers, values.name) or _format_outer_ends(numbers)
         # The share of rows below a value determines its group, at every level by the same share: levels nest.
         below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
         rows = [[text] for text in spell_cells(distinct).to_list()]
@@ -106,6 +116,15 @@ class Quantiles(_Builder):
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+
+    def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
+        """The given ends; a number beyond them would make a label untrue."""
+        if self.range is None:
+            return None
+        beyond = int(((numbers < self.range[0]) | (numbers > self.range[1])).sum())
+        if beyond:
+            raise DataError(f'column "{column}": {beyond} values lie outside the range of its quantiles; widen it')
+        return _format_number(self.range[0]), _format_number(self.range[1])
 
 
 class Prefix(_Builder):
@@ -124,11 +143,12 @@ class Prefix(_Builder):
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
-        longest = max(len(text) for text in texts)
+        usual = max(multimode(map(len, texts)))
 
         def masked(text: str, count: int) -> str:
-            # Codes of different length are masked to one length: the length also discloses something.
-            return text[:count] + SUPPRESSED * max(longest - count, 0) if count else SUPPRESSED
+            # Codes of different length are masked to one length: the length also discloses something. It is the usual
+            # one, since the longest may be that of one person, who is suppressed.
+            return text[:count] + SUPPRESSED * max(usual - count, 1) if count else SUPPRESSED
 
         return [[text, *(masked(text, count) for count in self.keep)] for text in texts]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from sfumato.data.role_proposals import RoleProposal, propose_roles
@@ -27,7 +28,7 @@ class ColumnCombination:
     unique_share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What an adversary could do with a table."""
 
@@ -51,6 +52,20 @@ class Audit:
     """How many columns were combined in pairs."""
     riskiest: ColumnCombination | None
     """The smallest combination that singles out nearly as many people as all columns together."""
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The proposed role of every column, for you to check and change."""
+        return {proposal.column: proposal.role.value for proposal in self.proposals}
+
+    def __repr__(self) -> str:
+        """Counts and the first sentence."""
+        return f"Audit({self.source}: {self.rows:,} rows, {self.columns} columns. {self.sentences()[0]})"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook_views import render_audit
+
+        return render_audit(self)
 
     def as_json(self) -> dict[str, Any]:
         """The audit as JSON."""
@@ -82,11 +97,13 @@ class Audit:
         return tuple(sentences)
 
 
-def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit:
-    """Examine a table as an adversary would, before protecting it.
+def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit:
+    """Examine a table, a frame or a file as an adversary would, before protecting it.
 
     Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
     """
+    if not isinstance(table, Table):
+        table = Table.read(table) if isinstance(table, str | Path) else Table.of(table)
     report_progress("proposing roles")
     proposals = propose_roles(table.frame)
     if quasi_identifying is None:

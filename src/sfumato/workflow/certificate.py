@@ -55,7 +55,7 @@ class _CertificateBody(OutgoingCertificate):
 _FIELDS = frozenset({*_CertificateBody.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A certificate as written: the signed body, readable as JSON, and the bytes that were signed."""
 
@@ -92,6 +92,16 @@ class Certificate:
         except (OSError, ValueError):
             raise CertificateRefused(f"{path}: the certificate cannot be read") from None
         return certificate
+
+    def __repr__(self) -> str:
+        """The title, the verdict and the counts."""
+        title, status = self.body.get("title"), self.body.get("verdict", {}).get("status")
+        return f"Certificate({title!r}: {status}, {len(self.body.get('claims', ()))} claims)"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook_views import render_certificate
+
+        return render_certificate(self)
 
     def claims(self) -> tuple[Claim, ...]:
         """The claims to measure."""
