@@ -173,6 +173,15 @@ class Sequences:
             values = [values[start:stop] for start, stop in pairwise(self.element_offsets.tolist())]
         return [values[start:stop] for start, stop in pairwise(self.offsets.tolist())]
 
+    def take(self, rows: Ints) -> Sequences:
+        """Some of the sequences, in the given order; a row may be repeated unless there are ids."""
+        elements = _list_members(self.offsets, rows)
+        offsets = np.concatenate(([0], np.cumsum(np.diff(self.offsets)[rows])))
+        element_offsets = np.concatenate(([0], np.cumsum(np.diff(self.element_offsets)[elements])))
+        codes = self.codes[_list_members(self.element_offsets, elements)]
+        ids = None if self.ids is None else tuple(self.ids[row] for row in rows)
+        return Sequences(self.items, offsets, element_offsets, codes, ids, self.flat)
+
     def __len__(self) -> int:
         """How many sequences there are."""
         return self.offsets.size - 1
@@ -207,6 +216,13 @@ def _list_row_elements(row: Iterable[Any]) -> list[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise DataError(f"a list of elements is expected where a {type(row).__name__} is; put it in a list")
     return list(row)
+
+
+def _list_members(offsets: Ints, groups: Ints) -> Ints:
+    """The members of some groups, one group after another."""
+    lengths = np.diff(offsets)[groups]
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return np.arange(int(lengths.sum())) + np.repeat(offsets[groups] - ends + lengths, lengths)
 
 
 def _make_read_only(array: Ints) -> Ints:

@@ -208,6 +208,12 @@ METHOD_EXAMPLES = (
         walks,
         secrets=("clinic",),
     ),
+    Example(
+        "hide sequences, replaced",
+        sf.HideSequences(patterns=(("home", "clinic"),), threshold=10, mark="replace", min_support=8),
+        walks,
+        secrets=("clinic",),
+    ),
     Example("publish patterns", sf.PublishPatterns(k=3, min_support=8), twelve, forged=as_mined),
     Example(
         "publish patterns, withheld",

@@ -34,6 +34,18 @@ LOSSES = {
     "inserted_elements": ("Elements inserted", "Elements that the original of a sequence does not have there."),
     "changed_sequences": ("Sequences changed", "Sequences in which something was changed."),
     "dropped_sequences": ("Sequences dropped", "Sequences with nothing in common with any frequent one."),
+    "frequent_before": ("Patterns before", "Patterns that are frequent in the originals."),
+    "frequent_after": ("Patterns after", "Patterns that are frequent in the release."),
+    "lost_patterns": ("Patterns lost", "Frequent before, not to be hidden, and no longer frequent."),
+    "ghost_patterns": ("Ghost patterns", "Frequent in the release, and not before."),
+    "support_distance": ("Supports moved", "The sum of the differences of supports, over all frequent patterns."),
+    "support_similarity": (
+        "Similarity of supports (SupSim)",
+        "Over patterns frequent before and after, the mean of the smaller support divided by the larger.",
+    ),
+    "f_measure": ("F-measure", "Agreement of the frequent patterns before and after; 100 % is the same ones."),
+    "pattern_distortion": ("Fewer patterns (M2)", "By which share the number of frequent patterns fell."),
+    "support_distortion": ("Smaller supports (M3)", "The mean share of its support that a frequent pattern lost."),
     "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
     "added_baskets": ("Baskets added", "Invented baskets that raise supports."),
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
@@ -124,6 +136,10 @@ SHARES = frozenset(
         "query_error",
         "derived_share",
         "dissimilarity",
+        "f_measure",
+        "pattern_distortion",
+        "support_distortion",
+        "support_similarity",
     }
 )
 """Losses that are percentages, besides every `loss…`."""

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.details import SequenceDetails
 from sfumato.measure.sequences.hidden_sequences import count_matching
 from sfumato.release import Release
-from sfumato.report import wording
+from sfumato.report import loss_words, wording
 from sfumato.report.pictures import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.sequences import Sequences
@@ -39,7 +39,7 @@ def build_sequence_section(
 ) -> ReportSection:
     """What became of the sequences; for the custodian."""
     details = release.details.part(SequenceDetails) or SequenceDetails()
-    figures = [_draw_lengths(published, original), _draw_items(published, original)]
+    figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
     notes = _list_notes(details)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(release, original, published, details.sensitive))
@@ -96,6 +96,20 @@ def _draw_secrets(release: Release, original: Sequences, published: Sequences, s
     return ReportFigure(
         "Hidden patterns", _draw_pairs(pairs), caption, caption, ("Pattern", "Before", "After", "Allowed"), rows
     )
+
+
+def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
+    """Frequent patterns before and after; nothing if there were too many to compare."""
+    if "frequent_before" not in utility:
+        return []
+    pairs = [
+        _Pair("frequent", utility["frequent_before"], utility["frequent_after"]),
+        _Pair("on one side only", utility["lost_patterns"], utility["ghost_patterns"]),
+    ]
+    caption = "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts."
+    names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
+    rows = tuple((loss_words.LOSSES[name][0], f"{utility[name]:.4g}") for name in names if name in utility)
+    return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]
 
 
 def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:

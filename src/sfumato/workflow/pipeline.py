@@ -29,6 +29,7 @@ from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
@@ -171,10 +172,16 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
     """Shuffle the rows if the policy says so, and track which row is which."""
-    if policy.output.order == "as_read" or not isinstance(release.data, Table):
+    if policy.output.order == "as_read":
         return release
     order = randomness.generator().permutation(len(release.data))
-    data = release.data.with_frame(release.data.frame[order])
+    data: Table | Sequences
+    if isinstance(release.data, Table):
+        data = release.data.with_frame(release.data.frame[order])
+    elif isinstance(release.data, Sequences):
+        data = release.data.take(order)
+    else:
+        return release
     return replace(release, data=data, details=release.details.follow(order))
 
 

@@ -158,6 +158,8 @@ class MeasureSection(Description):
     """How many random COUNT queries are asked of originals and release; 0 for none."""
     classify: str | None = None
     """A column that models learn to predict, from the release and from the originals; takes some seconds."""
+    min_support: Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)] = 0.1
+    """For sequences: the support from which frequent patterns are compared, as a number or a share of them."""
 
 
 class OutputSection(Description):
@@ -249,8 +251,8 @@ class Policy(Description):
             raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not listed under [[attack]]")
         if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
             raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
-        if self.gives != "table" and self.output.order != "as_read":
-            raise ValueError(f"the rows of a table can be shuffled; {self.gives} keep their order")
+        if self.gives not in ("table", "sequences") and self.output.order != "as_read":
+            raise ValueError(f"tables and sequences can be shuffled; {self.gives} keep their order")
         if self.output.format is not None:
             try:
                 get_shape(self.gives).file(self.output.format)

@@ -21,7 +21,6 @@ from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.patterns.support_errors import measure_support_errors
-from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
@@ -34,6 +33,7 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.sequence_utility import measure_sequence_utility
 
 
 def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
@@ -45,7 +45,7 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
     """The utility of the release, measured on the written file."""
     report_progress("measuring what is left")
     if not isinstance(published, Table):
-        return _measure_utility_without_columns(published, original, release)
+        return _measure_utility_without_columns(policy, published, original, release)
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
     if "codes" in profiles:
@@ -132,10 +132,12 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
     }
 
 
-def _measure_utility_without_columns(published: Any, original: Any, release: Release) -> dict[str, float]:
+def _measure_utility_without_columns(
+    policy: Policy, published: Any, original: Any, release: Release
+) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
     if isinstance(published, Sequences):
-        return {"loss": measure_changed_elements(original, published, release.details.rows)}
+        return measure_sequence_utility(published, original, release, policy.measure.min_support)
     if isinstance(published, Patterns):
         return {"loss": measure_support_errors(original, published, release.details.get("min_support", 1))}
     figures = {}

@@ -114,7 +114,7 @@ def test_out_of_time_the_exact_strategy_gives_a_bound() -> None:
     patterns = [list("abc"), list("bcd"), list("fed")]
     release = sf.HideSequences(patterns=patterns, threshold=20, strategy="exact", seconds=0.1).protect(data)
     details = release.details
-    assert 0 <= details["bound"] <= details["objective"] == len(details["marks"])
+    assert 0 < details["bound"] <= details["objective"] == len(details["marks"])
     assert all(finding.holds for finding in sf.check(release, data))
 
 
@@ -125,6 +125,36 @@ def test_deleting_creates_no_match_of_a_secret_pattern() -> None:
     assert release.data.to_lists() == [["b"]]
     marked = sf.HideSequences(patterns=[["x"], ["a", "b"]], threshold=0, max_gap=0, mark="Δ").protect(data)
     assert marked.data.to_lists() == [["a", "Δ", "b"]]
+
+
+def test_replacements_bring_nothing_back() -> None:
+    chance = np.random.default_rng(9)
+    replaced = 0
+    for seed in range(25):
+        rows, patterns, gap, window = draw_case(chance)
+        data = sf.Sequences.of(rows * 2)
+        method = sf.HideSequences(
+            patterns=patterns, threshold=1, mark="replace", min_support=2, max_gap=gap, window=window
+        )
+        release = method.protect(data, sf.Randomness.seeded(seed))
+        published = as_elements(release.data.to_lists())
+        for pattern in patterns:
+            assert sum(count_matches(row, pattern, gap, window) > 0 for row in published) <= 1
+        assert all(finding.holds for finding in sf.check(release, data))
+        before, after = (
+            set(map(str, sf.mine.frequent_subsequences(one, 2)["pattern"].to_list())) for one in (data, release.data)
+        )
+        assert after <= before
+        replaced += sum(len(old) == len(new) and old != new for old, new in zip(rows * 2, published, strict=True))
+    assert replaced > 20
+
+
+def test_a_ghost_is_seen() -> None:
+    from sfumato.measure.sequences.hidden_sequences import count_ghosts
+
+    data = sf.Sequences.of([["a"], ["a"], ["b"]])
+    assert count_ghosts(sf.Sequences.of([["a"], ["b"], ["b"]]), data, 2) == 1
+    assert count_ghosts(data, data, 2) == 0
 
 
 def test_a_sequence_may_become_empty_and_keeps_its_place() -> None:
@@ -173,6 +203,8 @@ def test_a_file_lists_patterns(tmp_path: Any) -> None:
         ({"patterns": [["a"]], "threshold": (1, 2)}, "2 thresholds for 1 patterns"),
         ({"patterns": [["a"]], "threshold": 1, "strategy": "exact", "max_gap": 1}, "take the mark Δ"),
         ({"patterns": [["a"]], "threshold": 1.5}, "less than 1"),
+        ({"patterns": [["a"]], "threshold": 1, "mark": "replace"}, "needs min_support"),
+        ({"patterns": [["a"]], "threshold": 1, "min_support": 2}, "no other mark has it"),
     ],
 )
 def test_bad_input_is_refused(given: dict[str, Any], message: str) -> None:

@@ -79,7 +79,7 @@ def _follow(starts: list[int], fits: list[bool], max_gap: int | None) -> list[in
 def _check_exposed(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     limits = {name: arguments.get(name) for name in ("max_gap", "window")}
     secrets = evidence.details["sensitive"]
-    return sum(count_matching(evidence.published, pattern, **limits) > most for pattern, most in secrets)
+    return sum(bool(count_matching(evidence.published, pattern, **limits) > most) for pattern, most in secrets)
 
 
 @checks_claim("added_elements", "exactly", needs_original=True)
@@ -101,6 +101,25 @@ def count_added(published: Sequences, original: Sequences, rows: Ints | None = N
     contained = np.zeros(len(owners), dtype=np.bool_)
     compare_rows(after, before, contained)
     return int((~contained).sum())
+
+
+@checks_claim("ghost_patterns", "exactly", needs_original=True)
+def _check_ghosts(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return count_ghosts(evidence.published, evidence.original, int(arguments["min_support"]))
+
+
+def count_ghosts(published: Sequences, original: Sequences, least: int) -> int:
+    """How many patterns are frequent in the release and not in the originals."""
+    return len(_name_frequent(published, least) - _name_frequent(original, least))
+
+
+def _name_frequent(sequences: Sequences, least: int) -> set[tuple[tuple[str, ...], ...]]:
+    """The frequent patterns, by the names of their items."""
+    from sfumato.mine.sequences.subsequences import frequent_subsequences
+
+    patterns = frequent_subsequences(sequences, least)["pattern"].to_list()
+    lists = [[element if isinstance(element, list) else [element] for element in pattern] for pattern in patterns]
+    return {tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern in lists}
 
 
 def drop_mark(sequences: Sequences, mark: str) -> Sequences:

@@ -73,6 +73,7 @@ class EncodeItems(KeyedMethod):
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw codes, and what is added to hide their supports; a new key gives new codes."""
+        self.refuse_other_shape(data)
         if not len(data) or not data.items:
             raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
@@ -84,6 +85,7 @@ class EncodeItems(KeyedMethod):
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace every item by its codes, and add what the key prescribes."""
+        self.refuse_other_shape(data)
         opened = ItemKey.opened(key)
         if opened.kind != self.kind:
             raise PolicyError(f'the key is for kind "{opened.kind}", but the method has kind "{self.kind}"')

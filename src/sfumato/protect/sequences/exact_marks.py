@@ -45,9 +45,11 @@ def improve_marks(draft: SequenceDraft, greedy: SequenceDraft, thresholds: Ints,
     if not best:
         return ExactMarks(0, 0)
     wanted = np.flatnonzero(draft.supports > thresholds)
-    places: list[Place] = [(index, row) for index in wanted.tolist() for row in np.flatnonzero(draft.before[index])]
+    places: list[Place] = [
+        (index, row) for index in wanted.tolist() for row in np.flatnonzero(draft.before[index]).tolist()
+    ]
     matches = _list_first_matches(draft, places)
-    bound = 0
+    bound = int((draft.supports - thresholds).max())  # each sequence that hides a pattern has a mark
     while True:
         program = _MarkProgram(draft, places, matches, thresholds)
         answer = solve_program(program.build(), program.costs(), until - monotonic())

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.arrays import Flags
+from sfumato.arrays import Codes, Flags
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
 
-def delete_marked(data: Sequences, alive: Flags) -> Sequences:
-    """The sequences without their marked items; an element that lost all of them is gone."""
+def delete_marked(data: Sequences, alive: Flags, codes: Codes | None = None) -> Sequences:
+    """The sequences without their marked items, with other codes if given; an element that lost all items is gone."""
     kept_before = np.concatenate(([0], np.cumsum(alive)))
     offsets = kept_before[data.element_offsets]
-    return Sequences(data.items, data.offsets, offsets, data.codes[alive], None, data.flat)
+    left = (data.codes if codes is None else codes)[alive]
+    return Sequences(data.items, data.offsets, offsets, left, None, data.flat)
 
 
 def show_marks(data: Sequences, alive: Flags) -> Sequences:

@@ -37,13 +37,13 @@ def claim_original_support(k: int) -> Claim:
 
 
 def claim_all_sequences(data: Sequences) -> Claim:
-    """The same number of sequences is published, in the same order."""
+    """The same number of sequences is published."""
     return Claim(
         property="sequences",
         threshold=len(data),
         bound="exactly",
         measure="sequence_count",
-        meaning="Every original sequence is published, changed or not, in its original position.",
+        meaning="Every original sequence is published, changed or not.",
     )
 
 
@@ -71,4 +71,17 @@ def claim_nothing_added(mark: str = "") -> Claim:
         arguments={"mark": mark} if mark else {},
         needs_original=True,
         meaning="Every published sequence is contained in its original: nothing was added, moved or replaced.",
+    )
+
+
+def claim_no_ghosts(least: int) -> Claim:
+    """No pattern is frequent that was not."""
+    return Claim(
+        property="ghost_patterns",
+        threshold=0,
+        bound="exactly",
+        measure="ghost_patterns",
+        arguments={"min_support": least},
+        needs_original=True,
+        meaning=f"No pattern is contained in {least} published sequences that fewer originals contain.",
     )

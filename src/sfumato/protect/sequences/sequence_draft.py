@@ -56,7 +56,7 @@ class SequenceDraft:
         gap, span = (UNBOUNDED if limit is None else limit for limit in (max_gap, window))
         self.may_create = not in_place and (max_gap is not None or window is not None)
         """Whether deleting an item can create matches, because what was too far apart moves together."""
-        self._owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
+        self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
         coded = [PatternCodes.of(pattern, data) for pattern in patterns]
         self.patterns: list[Any] = [None if c is None else HiddenPattern(c.offsets, c.codes, gap, span) for c in coded]
         self.totals = np.zeros((len(patterns), len(data)))
@@ -73,7 +73,7 @@ class SequenceDraft:
         """The sequences that hold every item of a pattern."""
         rows = np.arange(len(self.data))
         for code in np.unique(pattern.codes):
-            rows = np.intersect1d(rows, self._owners[self.data.codes == code])
+            rows = np.intersect1d(rows, self.owners[self.data.codes == code])
         return rows
 
     def count(self, index: int, rows: Ints) -> Floats:
@@ -116,6 +116,15 @@ class SequenceDraft:
             places += held[np.isin(self.data.codes[held], wanted)].tolist()
         return np.array(sorted(set(places)), dtype=np.int64)
 
+    def list_absent(self, row: int) -> list[int]:
+        """The patterns that do not match in a sequence now."""
+        return [i for i, pattern in enumerate(self.patterns) if pattern is not None and not self.totals[i, row]]
+
+    def find_element(self, place: int) -> slice:
+        """The items of the element that holds an item."""
+        element = int(np.searchsorted(self.data.element_offsets, place, side="right")) - 1
+        return slice(*self.data.element_offsets[element : element + 2].tolist())
+
     def begin_of(self, row: int) -> int:
         """The index of the first item of a sequence among the codes."""
         return int(self.data.element_offsets[self.data.offsets[row]])
@@ -124,7 +133,7 @@ class SequenceDraft:
         """Every marked item: its sequence, the position of its element, and the item."""
         places = np.flatnonzero(~self.alive)
         elements = np.searchsorted(self.data.element_offsets, places, side="right") - 1
-        rows = self._owners[places]
+        rows = self.owners[places]
         positions = elements - self.data.offsets[rows]
         items = [self.data.items[code] for code in self.data.codes[places].tolist()]
         return list(zip(rows.tolist(), positions.tolist(), items, strict=True))
