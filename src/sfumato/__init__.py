@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.baskets import Baskets as Baskets
     from sfumato.data.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.hierarchy_proposals import propose_hierarchy as propose_hierarchy
+    from sfumato.data.regions import Cells as Cells
+    from sfumato.data.regions import DenseRegions as DenseRegions
+    from sfumato.data.regions import Grid as Grid
+    from sfumato.data.regions import Polygons as Polygons
     from sfumato.data.roles import Role as Role
     from sfumato.errors import CertificateRefused as CertificateRefused
     from sfumato.errors import ClaimBroken as ClaimBroken
@@ -53,6 +58,8 @@ if TYPE_CHECKING:
     from sfumato.protect.method import Method as Method
     from sfumato.protect.noise.add_noise import AddNoise as AddNoise
     from sfumato.protect.patterns.publish_patterns import PublishPatterns as PublishPatterns
+    from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences as AnonymizeSequences
+    from sfumato.protect.sequences.hide_sequences import HideSequences as HideSequences
     from sfumato.protect.swapping.swap_confidential import SwapConfidential as SwapConfidential
     from sfumato.protect.synthesis.synthesize import Synthesize as Synthesize
     from sfumato.randomness import Randomness as Randomness
@@ -70,6 +77,8 @@ if TYPE_CHECKING:
     from sfumato.workflow.data_run import run as run
     from sfumato.workflow.finished_run import Run as Run
     from sfumato.workflow.policy import Policy as Policy
+    from sfumato.workflow.policy_draft import PolicyDraft as PolicyDraft
+    from sfumato.workflow.policy_draft import draft_policy as draft_policy
     from sfumato.workflow.verification import Verification as Verification
     from sfumato.workflow.verification import read_release as read_release
     from sfumato.workflow.verification import verify as verify

@@ -235,6 +235,24 @@ class PatternDetails(Details):
 
 
 @dataclass(frozen=True, eq=False)
+class SequenceDetails(Details):
+    """Decisions of methods that anonymize or hide sequences."""
+
+    passes: int | None = None
+    """How often the tree was pruned."""
+    moved: int | None = None
+    """Sequences that were replaced by a frequent one."""
+    sensitive: tuple[Any, ...] | None = None
+    """The patterns that are hidden, each with the largest support that it may have."""
+    marks: Any = None
+    """Every item that was deleted, replaced or marked: row, position of its element, item."""
+    objective: float | None = None
+    bound: float | None = None
+    proven: bool | None = None
+    gap: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class CodeDetails(Details):
     """Decisions of methods that encode; secrets are in the key."""
 
@@ -285,6 +303,7 @@ FAMILIES: tuple[type[Details], ...] = (
     EntryDetails,
     SynthesisDetails,
     PatternDetails,
+    SequenceDetails,
     CodeDetails,
     AnonymityDetails,
     SwapDetails,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -72,12 +72,34 @@ class Finding:
     """Whether the measure needs the originals."""
     meaning: str
     """The claim in words."""
+    column: str | None = None
+    """The column that it is about, which tells claims of the same property apart."""
 
     @classmethod
     def of(cls, claim: Claim, measured: Number | None) -> Finding:
         """Compare a claim with a measured value."""
         holds = None if measured is None else claim.holds(measured)
-        return cls(claim.property, claim.threshold, claim.bound, measured, holds, claim.needs_original, claim.meaning)
+        column = claim.arguments.get("column")
+        return cls(
+            property=claim.property,
+            threshold=claim.threshold,
+            bound=claim.bound,
+            measured=measured,
+            holds=holds,
+            needs_original=claim.needs_original,
+            meaning=claim.meaning,
+            column=column if isinstance(column, str) else None,
+        )
+
+    def title(self) -> str:
+        """The property, and the column that it is about."""
+        return self.property if self.column is None else f'{self.property} of "{self.column}"'
+
+    def as_certified(self) -> dict[str, Any]:
+        """The fields of a certificate, which names the column among the arguments of the measure."""
+        fields = asdict(self)
+        del fields["column"]
+        return fields
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets
 from sfumato.errors import DataError, PolicyError
+
+if TYPE_CHECKING:
+    from sfumato.data.regions import Coordinates, Regions
+    from sfumato.data.trajectories import Split
 
 SequenceFormat = Literal["spmf", "long"]
 
@@ -109,6 +113,34 @@ class Sequences:
         names = None if arrays.ids is None else tuple(arrays.ids)
         return cls(tuple(arrays.items), arrays.offsets, arrays.element_offsets, arrays.codes, names)
 
+    @classmethod
+    def from_points(
+        cls,
+        points: Any,
+        regions: Regions,
+        *,
+        id: str = "id",  # noqa: A002
+        time: str = "time",
+        x: str = "x",
+        y: str = "y",
+        coordinates: Coordinates = "plane",
+        split: Split = None,
+        separator: str | None = None,
+    ) -> Sequences:
+        """The regions that each id visits, in order, from points in a CSV, TSV or Parquet file or in a frame.
+
+        `regions` is a `Grid`, `DenseRegions`, `Polygons` or `Cells` of :mod:`sfumato.data.regions`; neighbouring points
+        in one region are one visit, points in none are left out. `coordinates` ("degrees": x is the longitude, y the
+        latitude; "metres"; "plane": any numbers) are checked. `split` begins a new sequence every "day" (UTC), or after
+        a pause of so many seconds.
+        """
+        from sfumato.data.trajectories import PointColumns, map_points
+
+        columns = PointColumns(id, time, x, y)
+        found = map_points(points, regions, columns, coordinates=coordinates, split=split, separator=separator)
+        singles = np.arange(found.visits.size + 1)
+        return cls(found.names, found.offsets, singles, found.visits.astype(np.int32), found.ids)
+
     def write(
         self,
         path: str | PathLike[str],
@@ -140,6 +172,15 @@ class Sequences:
         if not self.flat:
             values = [values[start:stop] for start, stop in pairwise(self.element_offsets.tolist())]
         return [values[start:stop] for start, stop in pairwise(self.offsets.tolist())]
+
+    def take(self, rows: Ints) -> Sequences:
+        """Some of the sequences, in the given order; a row may be repeated unless there are ids."""
+        elements = _list_members(self.offsets, rows)
+        offsets = np.concatenate(([0], np.cumsum(np.diff(self.offsets)[rows])))
+        element_offsets = np.concatenate(([0], np.cumsum(np.diff(self.element_offsets)[elements])))
+        codes = self.codes[_list_members(self.element_offsets, elements)]
+        ids = None if self.ids is None else tuple(self.ids[row] for row in rows)
+        return Sequences(self.items, offsets, element_offsets, codes, ids, self.flat)
 
     def __len__(self) -> int:
         """How many sequences there are."""
@@ -175,6 +216,13 @@ def _list_row_elements(row: Iterable[Any]) -> list[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise DataError(f"a list of elements is expected where a {type(row).__name__} is; put it in a list")
     return list(row)
+
+
+def _list_members(offsets: Ints, groups: Ints) -> Ints:
+    """The members of some groups, one group after another."""
+    lengths = np.diff(offsets)[groups]
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return np.arange(int(lengths.sum())) + np.repeat(offsets[groups] - ends + lengths, lengths)
 
 
 def _make_read_only(array: Ints) -> Ints:

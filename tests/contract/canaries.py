@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import pickle
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,14 @@ def plant_in_baskets(baskets: sf.Baskets, keep: tuple[str, ...]) -> tuple[sf.Bas
     return sf.Baskets.of(lists, ids=[words.new() for _ in lists]), words.given
 
 
+def plant_in_sequences(sequences: sf.Sequences, keep: tuple[str, ...]) -> tuple[sf.Sequences, list[str]]:
+    """The sequences with a random word for each item but those that a method names, and ids."""
+    words = Words()
+    new = {item: str(item) if item in keep else words.new() for item in sequences.items}
+    lists = [[new[item] for item in sequence] for sequence in sequences.to_lists()]
+    return sf.Sequences.of(lists, ids=[words.new() for _ in lists]), words.given
+
+
 def published_text(data: Any) -> str:
     """Everything that can be seen in released data."""
     if isinstance(data, sf.Table):
@@ -101,6 +110,10 @@ def bytes_of_file(path: Path) -> Iterator[bytes]:
     yield raw
     if raw[:2] == b"\x1f\x8b":
         yield gzip.decompress(raw)
+    if raw[:4] == b"PK\x03\x04":
+        with zipfile.ZipFile(path) as archive:
+            yield from (archive.read(part) for part in archive.infolist())
+            yield repr([archive.comment, [(part.extra, part.comment) for part in archive.infolist()]]).encode()
     if raw[:6] == b"ARROW1":
         yield from bytes_of_arrow(pyarrow.feather.read_table(path, memory_map=False))
     if raw[:4] == b"PAR1":

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,23 @@ def twelve() -> sf.Baskets:
     return sf.Baskets.of([list(basket) for basket in TWELVE])
 
 
+def walks() -> sf.Sequences:
+    """Where 200 invented people walked: mostly from home to work or to school, and some elsewhere."""
+    chance = np.random.default_rng(4)
+    ways = [["home", "station", "work", "gym"], ["home", "school", "park"], ["home", "station", "clinic", "home"]]
+    walked = [list(ways[way]) for way in chance.choice(3, 200, p=[0.5, 0.3, 0.2])]
+    for walk in walked[::3]:
+        walk.insert(int(chance.integers(1, 3)), f"shop {chance.integers(9)}")
+    return sf.Sequences.of(walked)
+
+
+def tours() -> sf.Sequences:
+    """Where 60 invented people went, each wherever they liked."""
+    chance = np.random.default_rng(6)
+    return sf.Sequences.of([[f"place {number}" for number in chance.integers(0, 25, 12)] for _ in range(60)])
+
+
+_WAYS = tuple(combinations(("home", "station", "work", "gym"), 2))
 TWELVE = ["abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg"]
 
 
@@ -179,6 +197,28 @@ METHOD_EXAMPLES = (
         market,
         secrets=("butter",),
     ),
+    Example("anonymize sequences", sf.AnonymizeSequences(k=5), walks),
+    Example("anonymize sequences, literal", sf.AnonymizeSequences(k=5, literal=True), walks),
+    Example(
+        "hide sequences",
+        sf.HideSequences(patterns=(("station", "clinic"), ("school", "park")), threshold=10),
+        walks,
+        secrets=("clinic", "park"),
+    ),
+    Example(
+        "hide sequences, marked",
+        sf.HideSequences(
+            patterns=(("home", "clinic"),), threshold=0.05, strategy="exact", mark="Δ", max_gap=1, seconds=20
+        ),
+        walks,
+        secrets=("clinic",),
+    ),
+    Example(
+        "hide sequences, replaced",
+        sf.HideSequences(patterns=(("home", "clinic"),), threshold=10, mark="replace", min_support=8),
+        walks,
+        secrets=("clinic",),
+    ),
     Example("publish patterns", sf.PublishPatterns(k=3, min_support=8), twelve, forged=as_mined),
     Example(
         "publish patterns, withheld",
@@ -231,6 +271,10 @@ ATTACK_EXAMPLES = (
     Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
     Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
     Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),
+    Example("sequence linking", sf.attack.SequenceLinking(points=(1, 3, 6)), tours),
+    Example("sequence linking, in any order", sf.attack.SequenceLinking(points=(9,), order="set"), tours),
+    Example("sequence remining", sf.attack.SequenceRemining(patterns=_WAYS, threshold=20), walks),
+    Example("mark guessing", sf.attack.MarkGuessing(items=("station", "work")), walks),
     Example("linking", sf.attack.Linking(), people),
     Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
 )

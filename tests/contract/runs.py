@@ -66,6 +66,10 @@ def attacks_on(example: Example) -> tuple[Any, ...]:
         return (sf.attack.Homogeneity(column="disease"), sf.attack.Inference(column="disease", attempts=60))
     if isinstance(subject, (sf.HideItems, sf.HideRules)):
         return (sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6),)
+    if isinstance(subject, sf.HideSequences):
+        return (sf.attack.SequenceRemining(), sf.attack.MarkGuessing())
+    if subject.gives == "sequences":
+        return (sf.attack.SequenceLinking(points=(1, 2), attempts=50),)
     return (sf.attack.SupportInference(k=3, min_support=8),) if subject.gives == "patterns" else ()
 
 
@@ -104,6 +108,8 @@ def other_truths(data: Any, rows: int = 20) -> Any:
     if isinstance(data, sf.Baskets):
         lists = data.to_lists()
         return sf.Baskets.of([*([list(data.items)[:3]] * rows), *lists[rows:]])
+    if isinstance(data, sf.Sequences):
+        return sf.Sequences.of([*([list(data.items)[:3]] * rows), *data.to_lists()[rows:]])
     frame = data.frame
     head = pl.DataFrame(
         [column.head(rows).gather([*range(at % rows, rows), *range(at % rows)]) for at, column in enumerate(frame, 1)]

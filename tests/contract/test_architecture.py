@@ -15,8 +15,8 @@ import sfumato
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
     "arrays", "baskets", "change", "description", "details", "errors", "frames", "key", "keystream", "kinds", "lazy",
-    "notebook", "parameter_errors", "patterns", "private_file", "progress", "randomness", "release", "sequences",
-    "table",
+    "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress", "randomness", "release",
+    "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
@@ -28,7 +28,7 @@ ALLOWED = {
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
     "engine": {"arrays", "errors", "progress", "kernels", "engine"},
     "kernels": {"arrays", "kernels"},
-    "data": {"arrays", "data", "description", "errors", "notebook", "progress"},
+    "data": {"arrays", "data", "description", "errors", "notebook", "problem_words", "progress"},
 }
 
 

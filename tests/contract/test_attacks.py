@@ -21,8 +21,16 @@ def as_is(data: Any) -> sf.Release:
 
 
 def noise(data: Any) -> sf.Release:
-    """Rows drawn column by column, or baskets filled at random, with no person behind them."""
+    """Rows drawn column by column, or baskets and sequences filled at random, with no person behind them."""
     chance = np.random.default_rng(5)
+    if isinstance(data, sf.Sequences):
+        lengths = np.diff(data.offsets)
+        return sf.Release(
+            sf.Sequences.of([[data.items[at] for at in chance.integers(0, len(data.items), n)] for n in lengths]),
+            None,
+            (),
+            {},
+        )
     if isinstance(data, sf.Baskets):
         held = chance.random((len(data), len(data.items))) < 0.5
         drawn = [[data.items[at] for at in np.flatnonzero(row)] for row in held]

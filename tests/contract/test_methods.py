@@ -191,7 +191,7 @@ def test_losses_and_details_are_named(example: Example) -> None:
 @each
 def test_nothing_to_protect_is_refused(example: Example) -> None:
     data = example.data()
-    nothing = data.with_frame(data.frame.clear()) if isinstance(data, sf.Table) else sf.Baskets.of([])
+    nothing = data.with_frame(data.frame.clear()) if isinstance(data, sf.Table) else type(data).of([])
     with pytest.raises(sf.SfumatoError):
         released(example, nothing)
 

@@ -20,7 +20,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.workflow.chain import ProtectedData, apply_methods
 from sfumato.workflow.policy import DataSection
-from tests.contract.examples import METHOD_EXAMPLES, Example, market, people
+from tests.contract.examples import METHOD_EXAMPLES, Example, market, people, walks
 from tests.contract.runs import GivenPolicy, policy_of
 
 KNOWN = ("age", "sex")
@@ -66,7 +66,15 @@ BASKET_METHODS: tuple[Any, ...] = (
     sf.HideRules(rules=("bread ==> butter",), min_support=0.1, min_confidence=0.6, strategy="block"),
     sf.PublishPatterns(k=3, min_support=24),
 )
-PAIRS = [*product(TABLE_METHODS, TABLE_METHODS), *product(BASKET_METHODS, BASKET_METHODS)]
+SEQUENCE_METHODS: tuple[Any, ...] = (
+    sf.AnonymizeSequences(k=5),
+    sf.HideSequences(patterns=(("home", "clinic"),), threshold=3),
+)
+PAIRS = [
+    *product(TABLE_METHODS, TABLE_METHODS),
+    *product(BASKET_METHODS, BASKET_METHODS),
+    *product(SEQUENCE_METHODS, SEQUENCE_METHODS),
+]
 SAMPLE = random.Random(14).sample(PAIRS, 24)
 
 
@@ -110,7 +118,7 @@ def name_pair(order: tuple[Any, ...]) -> str:
 
 def refuse_or_hold(order: tuple[Any, ...], folder: Path) -> Release | None:
     """A release whose claims hold, or None after a refusal before any method started."""
-    data = market() if order[0].shape == "baskets" else patients()
+    data = {"table": patients, "baskets": market, "sequences": walks}[order[0].shape]()
     done = attempt(order, data, folder)
     if done.made is None:
         assert done.worked == 0, f"{name_pair(order)}: refused only after work had started"
@@ -176,6 +184,7 @@ def test_every_ordered_pair_gives_a_true_release_or_is_refused_at_once(tmp_path:
 PARTNERS: dict[str, tuple[Any, ...]] = {
     "table": (sf.RandomizeResponse(column="salary_level", p=0.9, categories="from_data"),),
     "baskets": (sf.HideItems(items=("eggs",), min_support=0.1, min_confidence=0.6),),
+    "sequences": (sf.AnonymizeSequences(k=4),),
 }
 BESIDE = [(example, partner) for example in METHOD_EXAMPLES for partner in PARTNERS[example.subject.shape]]
 

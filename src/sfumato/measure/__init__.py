@@ -68,6 +68,12 @@ if TYPE_CHECKING:
     from sfumato.measure.patterns.pattern_privacy import inferable_patterns as inferable_patterns
     from sfumato.measure.queries import QueryAccuracy as QueryAccuracy
     from sfumato.measure.queries import query_accuracy as query_accuracy
+    from sfumato.measure.sequences.pattern_changes import PatternChanges as PatternChanges
+    from sfumato.measure.sequences.pattern_changes import pattern_changes as pattern_changes
+    from sfumato.measure.sequences.sequence_checks import sequence_anonymity as sequence_anonymity
+    from sfumato.measure.sequences.visits import edit_distances as edit_distances
+    from sfumato.measure.sequences.visits import flow_counts as flow_counts
+    from sfumato.measure.sequences.visits import visit_counts as visit_counts
     from sfumato.measure.swapping.swap_checks import identifiable_records as identifiable_records
     from sfumato.measure.swapping.swap_checks import joint_total_variation as joint_total_variation
     from sfumato.measure.synthesis.closest_record import closest_records as closest_records

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from sfumato.arrays import Ints
 from sfumato.description import Description
+from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
@@ -30,9 +31,9 @@ class Method(Description, ABC):
     """`stable`, or `for study` if the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are random draws rather than the originals or something coarser."""
-    utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets"]] = "classes"
+    utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets", "sequences"]] = "classes"
     """What an analyst loses by it; this determines which utility measures make sense."""
-    section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
+    section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns", "sequences"]] = ""
     """Its own section of the custodian's report, if any."""
     loss_meaning: ClassVar[str] = ""
     """What `loss` is a share of, as a sentence for the report."""
@@ -79,6 +80,16 @@ class Method(Description, ABC):
     def follow_rows(self, rows: Ints) -> Method:
         """The settled method for data whose rows are these original ones."""
         return self
+
+    def refuse_other_shape(self, data: Any) -> None:
+        """Stop if the data has another shape: sequences look like baskets to code that ignores their order."""
+        given = type(data).__name__.lower()
+        if given != self.shape:
+            tag = self.model_dump(include={"method"})["method"]
+            raise DataError(
+                f"{tag} takes {self.shape}, and was given {given}; read the data as sf.{self.shape.capitalize()}, or "
+                f"choose a method for {given}"
+            )
 
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:

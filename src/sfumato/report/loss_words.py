@@ -23,6 +23,12 @@ LOSSES = {
     ),
     "private_entries": ("Private entries", "Entries to be hidden; all are blanked."),
     "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
+    "answered_entries": (
+        "Private entries that a rule answers",
+        "Of the private entries, the share that a rule at the thresholds fits: nobody sees whether the rule is right.",
+    ),
+    "right_answers": ("Right answers", "Of these answers, the share that is right."),
+    "right_by_prior": ("Right by guessing", "Of the same entries, the share that the most common value gets right."),
     "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
     "removed": ("Removed", "Items taken out of a basket."),
     "added": ("Added", "Items put into a basket."),
@@ -30,6 +36,22 @@ LOSSES = {
     "changed_baskets": ("Changed baskets", "Baskets in which something was changed."),
     "lost_itemsets": ("Itemsets lost", "Frequent before, and not published or no longer frequent."),
     "ghost_itemsets": ("Ghost itemsets", "Frequent in the release, and not before."),
+    "deleted_elements": ("Elements deleted", "Elements of sequences that are no longer in their place."),
+    "inserted_elements": ("Elements inserted", "Elements that the original of a sequence does not have there."),
+    "changed_sequences": ("Sequences changed", "Sequences in which something was changed."),
+    "dropped_sequences": ("Sequences dropped", "Sequences with nothing in common with any frequent one."),
+    "frequent_before": ("Patterns before", "Patterns that are frequent in the originals."),
+    "frequent_after": ("Patterns after", "Patterns that are frequent in the release."),
+    "lost_patterns": ("Patterns lost", "Frequent before, not to be hidden, and no longer frequent."),
+    "ghost_patterns": ("Ghost patterns", "Frequent in the release, and not before."),
+    "support_distance": ("Supports moved", "The sum of the differences of supports, over all frequent patterns."),
+    "support_similarity": (
+        "Similarity of supports (SupSim)",
+        "Over patterns frequent before and after, the mean of the smaller support divided by the larger.",
+    ),
+    "f_measure": ("F-measure", "Agreement of the frequent patterns before and after; 100 % is the same ones."),
+    "pattern_distortion": ("Fewer patterns (M2)", "By which share the number of frequent patterns fell."),
+    "support_distortion": ("Smaller supports (M3)", "The mean share of its support that a frequent pattern lost."),
     "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
     "added_baskets": ("Baskets added", "Invented baskets that raise supports."),
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
@@ -119,7 +141,14 @@ SHARES = frozenset(
         "bits_set",
         "query_error",
         "derived_share",
+        "answered_entries",
+        "right_answers",
+        "right_by_prior",
         "dissimilarity",
+        "f_measure",
+        "pattern_distortion",
+        "support_distortion",
+        "support_similarity",
     }
 )
 """Losses that are percentages, besides every `loss…`."""
@@ -136,6 +165,11 @@ class LossWords(NamedTuple):
 DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
 """The loss of methods that generalize."""
 
+_EDITED = LossWords(
+    "Of the elements of all sequences before and after, the share that was deleted or inserted.",
+    "of the elements kept",
+    "of the sequences before and after",
+)
 _HIDDEN = LossWords(
     "Changed items, as a share of all items in the original baskets.",
     "of the items unchanged",
@@ -184,6 +218,8 @@ LOSS_OF = {
     ),
     "hide_rules": _HIDDEN,
     "hide_items": _HIDDEN,
+    "anonymize_sequences": _EDITED,
+    "hide_sequences": _EDITED,
     "publish_patterns": LossWords(
         "Mean relative error of the supports; a withheld itemset counts as 100 %.",
         "of the supports kept",

@@ -10,7 +10,6 @@ import polars as pl
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from sfumato.baskets import Baskets
 from sfumato.report import (
     attack_stories,
     content,
@@ -23,6 +22,7 @@ from sfumato.report import (
 )
 from sfumato.report.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
+from sfumato.table import Table
 
 PICTURED = 30
 """How many columns are drawn, and listed before the rest is folded."""
@@ -190,7 +190,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
     details, body = account.details, account.certificate
     nodes, checked = details.get("nodes"), details.get("checked")
-    things = "Baskets" if isinstance(account.original, Baskets) else "People"
+    things = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),
         (f"{things} in the originals", wording.format_count(len(account.original))),

@@ -11,11 +11,16 @@ from sfumato.details import SynthesisDetails
 from sfumato.protect.method import Method
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 
 def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[ReportSection, ...]:
-    """What an analyst can estimate from randomized columns, made from the release alone."""
+    """What an analyst can estimate from randomized columns, or how sequences look, made from the release alone."""
+    if isinstance(published, Sequences):
+        from sfumato.report.sequence_section import build_outgoing_sequence_section
+
+        return (build_outgoing_sequence_section(published),)
     if not isinstance(published, Table) or all(law["kind"] == "synthetic" for law in public.values()):
         return ()
     from sfumato.report.noise_section import build_estimates_section
@@ -80,6 +85,14 @@ def _make_patterns(
     return build_pattern_section(release, original, published)
 
 
+def _make_sequences(
+    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sequence_section import build_sequence_section
+
+    return build_sequence_section(release, original, published, utility)
+
+
 _SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], ReportSection | None]] = {
     "entries": _make_entries,
     "hiding": _make_hiding,
@@ -87,5 +100,6 @@ _SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], Repor
     "synthesis": _make_synthesis,
     "codes": _make_codes,
     "patterns": _make_patterns,
+    "sequences": _make_sequences,
 }
 """`Method.section` → its builder; imported when needed, because pictures load slowly."""

@@ -41,6 +41,12 @@ PROPERTIES = {
     "hidden_rules": "No sensitive rule can be mined",
     "foreign_items": "No item that was not there before",
     "baskets": "Every basket is still there",
+    "sequence_anonymity": "Whatever occurs, occurs in enough sequences",
+    "original_support": "No pattern became frequent, no rare one is left",
+    "hidden_sequences": "No sensitive pattern is frequent",
+    "sequences": "Every sequence is still there",
+    "added_elements": "Nothing was added to a sequence",
+    "ghost_patterns": "No pattern became frequent",
     "changed_cells": "Entries were blanked, none was altered",
     "search_ended": "The search for rules was complete",
     "inferable_patterns": "No pattern reveals a few people",
@@ -69,6 +75,7 @@ PROPERTIES = {
     "kept_cells_changed": "Other columns are unchanged",
     "nearer_training": "Rows are not nearer to training people",
     "fitting_people": "Every row could be about enough people",
+    "fitting_values": "Whoever a row could be about, the model holds among them",
     "uniques_off_share": "As many records are swapped as promised",
     "groups_unbroken": "No group of records shares one value",
     "marginal_shift": "Values occur as often as before",
@@ -86,7 +93,12 @@ KNOWS = {
 }
 """What an attacker knows, where that is not columns."""
 
-THINGS = {"table": ("people", "column"), "baskets": ("baskets", "item"), "patterns": ("patterns", "item")}
+THINGS = {
+    "table": ("people", "column"),
+    "baskets": ("baskets", "item"),
+    "sequences": ("sequences", "item"),
+    "patterns": ("patterns", "item"),
+}
 """What a release of each shape is made of, and what that holds."""
 
 GATES = {

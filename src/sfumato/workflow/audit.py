@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.data.role_proposals import RoleProposal, propose_roles
-from sfumato.data.roles import Role
-from sfumato.errors import DataError, quote_names
+from sfumato.data.roles import Role, name_separator
+from sfumato.errors import DataError, ask_meant, quote_names
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.progress import report_progress
 from sfumato.table import Table
@@ -73,6 +73,9 @@ class Audit:
 
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
+        if self.columns == 1 and self.proposals:
+            sign = name_separator(self.proposals[0].column)
+            return (f"The file was read as a single column. If it has several, give its separator: {sign}.",)
         if self.unique_share is None or self.k is None:
             return ("No column looks like something others know about a person, so nobody can be looked up.",)
         known = _join_names(self.quasi_identifying)
@@ -112,7 +115,10 @@ def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit:
     names = tuple(dict.fromkeys(quasi_identifying))
     unknown = [name for name in names if name not in table.frame.columns]
     if unknown:
-        raise DataError(f"{table.source}: there is no column {quote_names(unknown)}")
+        raise DataError(
+            f"{table.source}: there is no column {quote_names(unknown)}"
+            f"{ask_meant(unknown, table.frame.columns) or f'; its columns are {quote_names(table.frame.columns[:12])}'}"
+        )
     distinct = {proposal.column: proposal.distinct for proposal in proposals}
     considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
     pairs = _rank_column_pairs(table, considered)

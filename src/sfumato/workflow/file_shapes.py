@@ -16,6 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Codes
 from sfumato.baskets import Baskets, Items
+from sfumato.data.format_limits import LIMITS
 from sfumato.data.formulas import (
     count_formulas,
     escape_words,
@@ -29,6 +30,7 @@ from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.data.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.patterns import Patterns
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 
@@ -49,6 +51,10 @@ class FileShape(ABC):
     @abstractmethod
     def usual_format(self, data: Any) -> str:
         """The format that holds this data, if a policy names none."""
+
+    def read_input(self, data: Any) -> Any:
+        """Read the data that the section `[data]` of a policy names; a table needs its roles as well."""
+        raise PolicyError(f"a policy cannot start from {self.name}")
 
     @abstractmethod
     def write(self, data: Any, path: Path, form: str, *, escape: bool = False) -> None:
@@ -72,11 +78,19 @@ class FileShape(ABC):
 
 
 class TableShape(FileShape):
-    """A table: text, Parquet or Arrow."""
+    """A table: text, Parquet, Arrow, Excel, Stata or SPSS."""
 
     name = "table"
     kind = Table
-    formats: ClassVar[Mapping[str, str]] = {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "arrow": "arrow"}
+    formats: ClassVar[Mapping[str, str]] = {
+        "csv": "csv",
+        "tsv": "tsv",
+        "parquet": "parquet",
+        "arrow": "arrow",
+        "excel": "xlsx",
+        "stata": "dta",
+        "spss": "sav",
+    }
 
     def usual_format(self, data: Table) -> str:
         """CSV, which every tool reads."""
@@ -84,7 +98,8 @@ class TableShape(FileShape):
 
     def write(self, data: Table, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the frame."""
-        write_frame(data.frame, path, form, choose_missing_mark(data.frame), escape=escape)  # type: ignore[arg-type]
+        mark = choose_missing_mark(data.frame)
+        write_frame(data.frame, path, form, mark, escape=escape, labels=data.labels)  # type: ignore[arg-type]
 
     def described(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Text alone does not show whether "1.50" is a number, nor how a missing value is written."""
@@ -108,6 +123,10 @@ class TableShape(FileShape):
         numbers = escape_words(data["numbers"]) if escaped else data["numbers"]
         frame = read_frame(path, describe_text_format(data["format"], data["missing_mark"], numbers))
         frame = unescape_frame(frame) if escaped else frame
+        integers = set(data.get("integers", ()))
+        if data["format"] in LIMITS:  # formats with one kind of number
+            decimal = [name for name in data["numbers"] if name not in integers and frame[name].dtype.is_integer()]
+            frame = frame.with_columns(frame[name].cast(pl.Float64) for name in decimal)
         whole = [name for name in data.get("integers", ()) if frame[name].dtype.is_float()]
         frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _is_whole_column(frame[name]))
         return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
@@ -147,6 +166,10 @@ class BasketsShape(FileShape):
             return "fimi"
         sizes = data.offsets[1:] - data.offsets[:-1]
         return "long" if len(sizes) and int(sizes.min()) == 0 else "spmf"
+
+    def read_input(self, data: Any) -> Baskets:
+        """Read the baskets of a policy."""
+        return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator)
 
     def write(self, data: Baskets, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the baskets, without ids."""
@@ -188,6 +211,59 @@ class BasketsShape(FileShape):
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
 
 
+class SequencesShape(FileShape):
+    """Sequences: SPMF or long form, without ids."""
+
+    name = "sequences"
+    kind = Sequences
+    formats: ClassVar[Mapping[str, str]] = {"spmf": "txt", "long": "csv"}
+
+    def usual_format(self, data: Sequences) -> str:
+        """SPMF, which can hold empty sequences, unless an item's name has a line end or is a negative number."""
+        return "long" if any(_is_unfit_for_spmf(item) for item in data.items) else "spmf"
+
+    def read_input(self, data: Any) -> Sequences:
+        """Read the sequences of a policy."""
+        columns = {"id": data.id, "item": data.item, "time": data.time}
+        return Sequences.read(data.path, data.format, **columns, separator=data.separator)
+
+    def write(self, data: Sequences, path: Path, form: str, *, escape: bool = False) -> None:
+        """Write the sequences, without ids."""
+        escapes_names = _has_names(data.items) and escape and form == "long"
+        items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
+        Sequences(items, data.offsets, data.element_offsets, data.codes).write(path, form)  # type: ignore[arg-type]
+
+    def described(self, data: Sequences, form: str, *, escape: bool = False) -> dict[str, Any]:
+        """How many there are."""
+        return {
+            "data": {"rows": len(data), "items": len(data.items), "escaped_formulas": escape and form == "long"},
+        }
+
+    def count_formulas(self, data: Sequences) -> dict[str, Any]:
+        """Count items, as often as sequences hold them."""
+        return _count_in_items(data.items, data.codes)
+
+    def read(self, path: Path, body: Mapping[str, Any]) -> Sequences:
+        """Read sequences; the ids of the long form are only row numbers."""
+        data = Sequences.read(path, body["data"]["format"])
+        escapes_names = _has_names(data.items) and body["data"].get("escaped_formulas", False)
+        items = tuple(unescape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
+        return Sequences(items, data.offsets, data.element_offsets, data.codes)
+
+    def refuse_changed(self, written: Sequences, read: Sequences) -> None:
+        """Compare sequence by sequence; item names are compared as text, since "7" may have become a number."""
+        number = {str(item): index for index, item in enumerate(written.items)}
+        known = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
+        codes = known[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
+        element = np.repeat(np.arange(len(read.element_offsets) - 1), np.diff(read.element_offsets))
+        if not (
+            np.array_equal(written.offsets, read.offsets)
+            and np.array_equal(written.element_offsets, read.element_offsets)
+            and np.array_equal(codes[np.lexsort((codes, element))], written.codes)
+        ):
+            raise ClaimBroken("the sequences do not read back from the file as they were written; try another format")
+
+
 class PatternsShape(FileShape):
     """Patterns without their baskets, in SPMF's form."""
 
@@ -224,6 +300,10 @@ class PatternsShape(FileShape):
             raise ClaimBroken("the patterns do not read back from the file as they were written")
 
 
+def _is_unfit_for_spmf(item: int | str) -> bool:
+    return item < 0 if isinstance(item, int) else "\n" in item or "\r" in item
+
+
 def _has_names(items: Items) -> bool:
     return bool(items) and isinstance(items[0], str)
 
@@ -235,7 +315,7 @@ def _count_in_items(items: Items, codes: Codes) -> dict[str, Any]:
     return summarize_formulas({"item": int(formulas[codes].sum())})
 
 
-SHAPES: tuple[FileShape, ...] = (TableShape(), BasketsShape(), PatternsShape())
+SHAPES: tuple[FileShape, ...] = (TableShape(), BasketsShape(), SequencesShape(), PatternsShape())
 
 
 def find_shape(data: Any) -> FileShape:

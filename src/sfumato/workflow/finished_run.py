@@ -42,7 +42,8 @@ class Run:
     refusals: tuple[Refusal | Objection, ...]
     """The limits of the gate that were exceeded, and columns that contradict their roles."""
     kept: tuple[str, ...] = ()
-    """Sentences about files of earlier runs that were kept under another name: keys, and files that a user changed."""
+    """Sentences about earlier runs: the release that this one replaced, and files that were kept under another name
+    (keys, and files that a user changed)."""
     keys: Mapping[str, Key] = field(default_factory=dict)
     """Method → its secret key, which decodes what is mined; it stays."""
     files: RunFiles | None = None
@@ -90,6 +91,7 @@ class Run:
             "report": str(release / "report.html") if self.published else None,
             "claims": [asdict(finding) for finding in self.findings],
             "losses": dict(body["losses"]),
+            "advice": list(body["advice"]),
             "utility": dict(body["utility"]),
             "attacks": list(body["attacks"]),
             "levels": dict(body["levels"]),

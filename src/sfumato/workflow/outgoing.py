@@ -56,7 +56,7 @@ class DataFile(_OutgoingPart):
     """The data file, and what is needed to read it back exactly."""
 
     file: Annotated[str, OutgoingRule.RELEASED]
-    shape: Annotated[Literal["table", "baskets", "patterns"], OutgoingRule.POLICY]
+    shape: Annotated[Literal["table", "baskets", "sequences", "patterns"], OutgoingRule.POLICY]
     format: Annotated[str, OutgoingRule.POLICY]
     missing_mark: Annotated[str, OutgoingRule.RELEASED] = ""
     rows: Annotated[StrictInt, OutgoingRule.RELEASED]

@@ -16,10 +16,13 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
+from sfumato.data.source import hide_password
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
+from sfumato.measure.checks import Evidence
+from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
@@ -29,9 +32,11 @@ from sfumato.public.unknown_items import MARK
 from sfumato.release import Claim, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections, make_sections
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.sequence_utility import measure_sequence_utility
 
 
 def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
@@ -43,13 +48,14 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
     """The utility of the release, measured on the written file."""
     report_progress("measuring what is left")
     if not isinstance(published, Table):
-        return _measure_basket_utility(published, original, release)
+        return _measure_utility_without_columns(policy, published, original, release)
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
     if "codes" in profiles:
         return {"loss": 0.0}  # the key decodes every code: nothing is lost
     if "blanks" in profiles:
         figures["loss"] = measure.blanked_share(published, original)
+        figures |= measure_rule_answers(Evidence(published, original, details=release.details), release.claims)
     elif "chance" in profiles:
         figures |= _measure_chance_utility(published, original, release)
     elif published.quasi_identifying:
@@ -130,8 +136,12 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
     }
 
 
-def _measure_basket_utility(published: Any, original: Any, release: Release) -> dict[str, float]:
+def _measure_utility_without_columns(
+    policy: Policy, published: Any, original: Any, release: Release
+) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
+    if isinstance(published, Sequences):
+        return measure_sequence_utility(published, original, release, policy.measure.min_support)
     if isinstance(published, Patterns):
         return {"loss": measure_support_errors(original, published, release.details.get("min_support", 1))}
     figures = {}
@@ -198,7 +208,7 @@ def gather_account(
         lattice=(),
         advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
         seconds=seconds,
-        source=original.source if isinstance(original, Table) else policy.data.path,
+        source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
         sections=make_sections(policy.methods(), release, original, published, body["utility"]),
     )
     return add_column_facts(run_account, release) if isinstance(original, Table) else run_account
@@ -277,7 +287,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
 
 def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = True) -> tuple[str, ...]:
     """What to do next."""
-    sentences = [*_advise_on_levels(body, release)]
+    sentences = [*body.get("advice", ()), *_advise_on_levels(body, release)]
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
     if body["data"]["shape"] == "table" and in_order and any(row["kind"] != "drawn" for row in body["changes"]):

@@ -15,7 +15,8 @@ from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.data.label_ranges import is_range
+from sfumato.data.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
 
@@ -182,7 +183,7 @@ class _ColumnLabels:
     def has_composite_labels(self, labels: pl.Series) -> bool:
         """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
         others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
-        return any(parse_range(label) is not None or parse_set(label) is not None for label in others)
+        return any(is_range(label) or parse_set(label) is not None for label in others)
 
     def levels(self, cells: pl.Series, labels: pl.Series) -> int | pl.Series:
         """The level of each published cell, or the one of all; `_ANYTHING` for `*`, `_MISSING` for a null."""

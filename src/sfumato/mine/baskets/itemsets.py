@@ -163,6 +163,7 @@ def refuse_large(what: str, count: int, size: int, at_most: int | None) -> None:
     cure = {
         "itemsets": 'use kind "closed" or "maximal", set max_length, or write them to a file with write_itemsets',
         "rules": "raise min_confidence, or set max_length or consequent_length",
+        "patterns": 'use kind "closed" or "maximal", or set max_length, max_gap or window',
     }[what]
     raise PolicyError(f"{count:,} {what} were found so far, more than {limit}; raise min_support, {cure}")
 

@@ -54,6 +54,7 @@ class EncodeBloom(KeyedMethod):
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw the hash functions, and the numbers that represent items to the provider."""
+        self.refuse_other_shape(data)
         if not len(data) or not data.items:
             raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
@@ -69,6 +70,7 @@ class EncodeBloom(KeyedMethod):
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace each basket by the bits of its items."""
+        self.refuse_other_shape(data)
         opened = BloomKey.opened(key)
         if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
             raise PolicyError("the key has another number of bits or hashes than the method; draw a new key")

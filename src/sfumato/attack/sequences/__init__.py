@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Attacks on sequences and trajectories."""

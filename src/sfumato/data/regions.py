@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: MIT
+"""Regions of a plane or of the earth: a grid, dense cells, polygons, or the cells around given centres.
+
+Each kind of region says which region each point lies in. A point in none is left out of its trajectory. Longitude is x
+and latitude is y where coordinates are degrees; areas are small enough for straight lines, so that the earth is treated
+as flat, with degrees of longitude shortened by the cosine of the middle latitude wherever distances matter.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.errors import DataError, PolicyError
+
+Coordinates = Literal["plane", "metres", "degrees"]
+METRES_PER_DEGREE = 111_195.0
+"""On a sphere of the earth's mean radius."""
+Ring = Sequence[tuple[float, float]]
+
+
+class Points(NamedTuple):
+    """Points of trajectories, in any order."""
+
+    x: Floats
+    y: Floats
+    owners: Ints
+    """The number of each point's trajectory."""
+    coordinates: Coordinates = "plane"
+
+    @property
+    def middle_latitude(self) -> float:
+        """Half way between the southernmost and the northernmost point."""
+        return float((self.y.min() + self.y.max()) / 2)
+
+
+class PlacedPoints(NamedTuple):
+    """The region of each point, -1 for none, and the names of the regions."""
+
+    regions: Ints
+    names: tuple[str, ...]
+
+
+class Regions(ABC):
+    """A way to divide a plane."""
+
+    @abstractmethod
+    def place(self, points: Points) -> PlacedPoints:
+        """The region of each point."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A rectangle."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def __post_init__(self) -> None:
+        """Refuse a rectangle without an area."""
+        values = (self.left, self.bottom, self.right, self.top)
+        if not all(np.isfinite(values)) or self.left >= self.right or self.bottom >= self.top:
+            raise PolicyError("bounds are left, bottom, right and top, with left < right and bottom < top")
+
+    @classmethod
+    def around(cls, points: Points) -> Bounds:
+        """The smallest rectangle with all points; half a unit of room where they are on one line."""
+        left, right = float(points.x.min()), float(points.x.max())
+        bottom, top = float(points.y.min()), float(points.y.max())
+        wide, high = 0.5 * (left == right), 0.5 * (bottom == top)
+        return cls(left - wide, bottom - high, right + wide, top + high)
+
+
+@dataclass(frozen=True)
+class Grid(Regions):
+    """Equal cells in columns and rows, numbered from the lower left: the cell named `r2c5` is row 2, column 5.
+
+    Without `bounds` the grid spans the points, and so tells their extremes. `cell` gives the side of a cell instead of
+    the numbers of columns and rows, in metres where coordinates are degrees.
+    """
+
+    columns: int = 10
+    rows: int = 10
+    bounds: Bounds | None = None
+    cell: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if isinstance(self.bounds, Sequence):
+            object.__setattr__(self, "bounds", Bounds(*self.bounds))
+        if self.columns < 1 or self.rows < 1:
+            raise PolicyError("a grid has at least one column and one row")
+        if self.cell is not None and not (np.isfinite(self.cell) and self.cell > 0):
+            raise PolicyError("the side of a cell must be a number above 0")
+
+    def fit(self, points: Points) -> Grid:
+        """The same grid with its bounds, columns and rows settled for some points."""
+        bounds = self.bounds or Bounds.around(points)
+        if self.cell is None:
+            return Grid(self.columns, self.rows, bounds)
+        wide, high = self.cell, self.cell
+        if points.coordinates == "degrees":
+            high = self.cell / METRES_PER_DEGREE
+            wide = high / max(np.cos(np.radians(points.middle_latitude)), 1e-6)
+        columns = max(1, int(np.ceil((bounds.right - bounds.left) / wide)))
+        rows = max(1, int(np.ceil((bounds.top - bounds.bottom) / high)))
+        if columns * rows > 1 << 31:
+            raise PolicyError(f"{columns:,} × {rows:,} cells are too many; give a larger cell")
+        spread = Bounds(bounds.left, bounds.bottom, bounds.left + columns * wide, bounds.bottom + rows * high)
+        return Grid(columns, rows, spread)
+
+    def place(self, points: Points) -> PlacedPoints:
+        """The cells that hold points."""
+        grid = self.fit(points)
+        cells = grid.number_cells(points)
+        held = np.unique(cells[cells >= 0])
+        names = tuple(f"r{cell // grid.columns}c{cell % grid.columns}" for cell in held.tolist())
+        return PlacedPoints(np.where(cells < 0, -1, np.searchsorted(held, cells)), names)
+
+    def number_cells(self, points: Points) -> Ints:
+        """The number of each point's cell, row by row; -1 outside."""
+        assert self.bounds is not None
+        column = _cut(points.x, self.bounds.left, self.bounds.right, self.columns)
+        row = _cut(points.y, self.bounds.bottom, self.bounds.top, self.rows)
+        return np.where((column < 0) | (row < 0), -1, row * self.columns + column)
+
+
+@dataclass(frozen=True)
+class DenseRegions(Regions):
+    """Regions of interest: neighbouring cells of a fine grid through which enough trajectories pass.
+
+    A cell is dense if at least `min_share` of the trajectories have a point in it. Dense cells that share a side are
+    one region, unless `merge` is false. Regions are named from the most visited on, `roi1`, `roi2` and so on. After
+    the popular regions of Giannotti, Nanni, Pinelli and Pedreschi (2007).
+    """
+
+    grid: Grid = field(default_factory=lambda: Grid(50, 50))
+    min_share: float = 0.05
+    merge: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the share."""
+        if not 0 < self.min_share <= 1:
+            raise PolicyError("min_share must be above 0 and at most 1: the share of trajectories through a dense cell")
+
+    def place(self, points: Points) -> PlacedPoints:
+        """The region of each point in a dense cell."""
+        grid = self.grid.fit(points)
+        cells = grid.number_cells(points)
+        size = grid.columns * grid.rows
+        owners = int(points.owners.max()) + 1
+        visits = np.unique(cells[cells >= 0] * owners + points.owners[cells >= 0])
+        counts = np.bincount(visits // owners, minlength=size)
+        dense = counts >= max(1.0, self.min_share * len(np.unique(points.owners)))
+        if not dense.any():
+            raise DataError("no cell is dense: lower min_share, or take larger cells")
+        labels = self._label(dense.reshape(grid.rows, grid.columns)).ravel()
+        regions = np.where(cells < 0, -1, labels[np.maximum(cells, 0)] - 1)
+        pairs = np.unique(regions[regions >= 0] * owners + points.owners[regions >= 0]) // owners
+        order = np.argsort(-np.bincount(pairs, minlength=int(labels.max())), kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        return PlacedPoints(
+            np.where(regions < 0, -1, rank[np.maximum(regions, 0)]),
+            tuple(f"roi{number + 1}" for number in range(order.size)),
+        )
+
+    def _label(self, dense: Flags) -> Ints:
+        """The number of each dense cell's region, from 1."""
+        if not self.merge:
+            return np.where(dense, np.cumsum(dense).reshape(dense.shape), 0)
+        from scipy import ndimage
+
+        labels: Ints = np.asarray(ndimage.label(dense)[0], dtype=np.int64)
+        return labels
+
+
+@dataclass(frozen=True)
+class Polygons(Regions):
+    """Named polygons, each a ring of corners (x, y). A point in several belongs to the first."""
+
+    rings: Mapping[str, Ring]
+
+    def __post_init__(self) -> None:
+        """Check the rings."""
+        if not self.rings:
+            raise PolicyError("give at least one polygon")
+        for name, ring in self.rings.items():
+            corners = np.asarray(ring, dtype=np.float64)
+            if corners.ndim != 2 or corners.shape[0] < 3 or corners.shape[1] != 2 or not np.isfinite(corners).all():
+                raise PolicyError(f'polygon "{name}" needs three or more corners (x, y)')
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], name: str = "name") -> Polygons:
+        """Read the polygons of a GeoJSON file, named by a property; holes are filled, parts are numbered."""
+        file = Path(path)
+        try:
+            features = json.loads(file.read_text(encoding="utf-8"))["features"]
+            rings = dict(chain.from_iterable(_list_rings(feature, name) for feature in features))
+        except OSError as problem:
+            raise DataError(f"{file}: the file cannot be read: {problem.strerror}") from None
+        except (ValueError, KeyError, TypeError, IndexError):
+            raise DataError(
+                f'{file}: not a GeoJSON collection of polygons, each with a property "{name}"; give another name'
+            ) from None
+        return cls(rings)
+
+    def place(self, points: Points) -> PlacedPoints:
+        """The first polygon that holds each point."""
+        regions = np.full(points.x.size, -1, dtype=np.int64)
+        for number, ring in enumerate(self.rings.values()):
+            open_points = np.flatnonzero(regions < 0)
+            inside = _flag_inside(points.x[open_points], points.y[open_points], np.asarray(ring, dtype=np.float64))
+            regions[open_points[inside]] = number
+        return PlacedPoints(regions, tuple(map(str, self.rings)))
+
+
+@dataclass(frozen=True)
+class Cells(Regions):
+    """The cells around named centres (x, y), such as antennas: each point belongs to the nearest.
+
+    `reach` leaves out points that are farther than that from every centre, in metres where coordinates are degrees.
+    """
+
+    centres: Mapping[str, tuple[float, float]]
+    reach: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the centres."""
+        centres = np.asarray(list(self.centres.values()), dtype=np.float64)
+        if not self.centres or centres.shape[1:] != (2,) or not np.isfinite(centres).all():
+            raise PolicyError("give at least one centre, each as (x, y)")
+
+    def place(self, points: Points) -> PlacedPoints:
+        """The nearest centre of each point."""
+        from scipy.spatial import cKDTree
+
+        centres = np.asarray(list(self.centres.values()), dtype=np.float64)
+        scale = np.ones(2)
+        if points.coordinates == "degrees":
+            scale = METRES_PER_DEGREE * np.array([np.cos(np.radians(points.middle_latitude)), 1.0])
+        reach = np.inf if self.reach is None else self.reach
+        _, nearest = cKDTree(centres * scale).query(
+            np.column_stack((points.x, points.y)) * scale, distance_upper_bound=np.nextafter(reach, np.inf)
+        )
+        regions = np.where(nearest == len(centres), -1, nearest).astype(np.int64)
+        return PlacedPoints(regions, tuple(map(str, self.centres)))
+
+
+def _cut(values: Floats, low: float, high: float, count: int) -> Ints:
+    """The number of each value's interval; the highest value belongs to the last; -1 outside."""
+    numbers = np.floor((values - low) / (high - low) * count).astype(np.int64)
+    numbers = np.minimum(numbers, count - 1)
+    return np.where((values < low) | (values > high), -1, numbers)
+
+
+def _flag_inside(x: Floats, y: Floats, ring: Floats) -> Flags:
+    """Which points lie inside a polygon: a line to the right of them crosses its sides an odd number of times."""
+    inside = np.zeros(x.size, dtype=bool)
+    for (x1, y1), (x2, y2) in pairwise([*ring.tolist(), ring[0].tolist()]):
+        if y1 == y2:
+            continue
+        crosses = (y1 > y) != (y2 > y)
+        inside ^= crosses & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
+    return inside
+
+
+def _list_rings(feature: Any, name: str) -> list[tuple[str, Ring]]:
+    """The outer rings of a feature, with names."""
+    shape, label = feature["geometry"], str(feature["properties"][name])
+    if shape["type"] == "Polygon":
+        return [(label, [tuple(corner[:2]) for corner in shape["coordinates"][0]])]
+    if shape["type"] != "MultiPolygon":
+        raise ValueError(shape["type"])
+    parts = shape["coordinates"]
+    return [(f"{label} {part}", [tuple(corner[:2]) for corner in rings[0]]) for part, rings in enumerate(parts, 1)]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The lengths of the longest common subsequences of pairs of sequences, 64 positions at a time (Hyyrö 2004)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compilation import compile_cached, record
+
+
+@record
+class LabelPairs(NamedTuple):
+    """Two lists of sequences of labels, compared in order."""
+
+    labels: Codes
+    offsets: Ints
+    other_labels: Codes
+    other_offsets: Ints
+
+
+@compile_cached("void(LabelPairs, uint64[:,::1], int64, int64, int64[::1])")
+def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[no-untyped-def]
+    """The length of each pair's longest common subsequence; `masks` has a row of zeros for each label."""
+    row = np.empty(masks.shape[1], dtype=np.uint64)
+    one = np.uint64(1)
+    for number in range(first, last):
+        begin, end = pairs.offsets[number], pairs.offsets[number + 1]
+        words = (end - begin + 63) // 64
+        row[:words] = ~np.uint64(0)
+        for place in range(begin, end):
+            masks[pairs.labels[place], (place - begin) // 64] |= one << np.uint64((place - begin) % 64)
+        for place in range(pairs.other_offsets[number], pairs.other_offsets[number + 1]):
+            mask = masks[pairs.other_labels[place]]
+            carry = np.uint64(0)
+            for word in range(words):
+                total = row[word] + (row[word] & mask[word])
+                overflow = total < row[word]
+                again = total + carry
+                carry = np.uint64(overflow or again < total)
+                row[word] = again | (row[word] & ~mask[word])
+        matched = np.uint64(0)
+        for word in range(words):
+            matched += popcount(~row[word])
+        lengths[number] = np.int64(matched)
+        for place in range(begin, end):
+            masks[pairs.labels[place], :words] = np.uint64(0)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Which sequences hold a pattern of itemsets, under limits on gaps and on the window."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.kernels.compilation import compile_cached, record
+
+
+@record
+class PatternCodes(NamedTuple):
+    """A pattern as rising codes of each element, and the limits of its matches."""
+
+    codes: Codes
+    starts: Ints
+    """Where the codes of each element begin, and the end."""
+    max_gap: int
+    window: int
+
+
+@compile_cached("boolean(Array(int32, 1, 'C', readonly=True), int64, int64, int32[::1], int64, int64)")
+def _holds_codes(codes, begin, end, wanted, first, stop):  # type: ignore[no-untyped-def]
+    """Whether rising codes hold some other rising codes."""
+    for index in range(first, stop):
+        while begin < end and codes[begin] < wanted[index]:
+            begin += 1
+        if begin == end or codes[begin] != wanted[index]:
+            return False
+        begin += 1
+    return True
+
+
+SEQUENCES = (
+    "Array(int64, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True), Array(int32, 1, 'C', readonly=True)"
+)
+
+
+@compile_cached(f"void({SEQUENCES}, PatternCodes, int32[::1], uint8[::1])")
+def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type: ignore[no-untyped-def]
+    """Set the flag of each row that holds the pattern; `latest` has room for two rows.
+
+    For each element of a row and each element of the pattern in turn, `latest` is the latest position at which a match
+    of the pattern so far can begin that ends there, or -1.
+    """
+    half = latest.shape[0] // 2
+    count = pattern.starts.shape[0] - 1
+    for row in range(offsets.shape[0] - 1):
+        first, size = offsets[row], offsets[row + 1] - offsets[row]
+        before, now = np.int64(0), half
+        found = size >= count
+        step = np.int64(0)
+        while found and step < count:
+            found = False
+            reached = np.int64(-1)
+            for position in range(size):
+                if step == 0:
+                    begin = np.int64(position)
+                else:
+                    # The running maximum serves where gaps are free; else look back as far as a gap may reach.
+                    if position:
+                        reached = max(reached, np.int64(latest[before + position - 1]))
+                    begin = reached
+                    if pattern.max_gap < size:
+                        begin = np.int64(-1)
+                        for other in range(max(0, position - 1 - pattern.max_gap), position):
+                            begin = max(begin, np.int64(latest[before + other]))
+                latest[now + position] = -1
+                if begin >= 0 and position - begin < pattern.window:
+                    element = first + position
+                    if _holds_codes(
+                        codes,
+                        element_offsets[element],
+                        element_offsets[element + 1],
+                        pattern.codes,
+                        pattern.starts[step],
+                        pattern.starts[step + 1],
+                    ):
+                        latest[now + position] = np.int32(begin)
+                        found = True
+            before, now = now, before
+            step += 1
+        flags[row] = found

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Which sequences contain others, for checks; methods do not use it.
+
+A sequence contains another if its elements, in order, include those of the other: taking the earliest element that fits
+each time finds out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sfumato.arrays import Codes, Ints, Words
+from sfumato.kernels.compilation import compile_cached, record
+
+
+@record
+class SpelledRows(NamedTuple):
+    """Sequences of sets of items; the items of an element ascend."""
+
+    offsets: Ints
+    element_offsets: Ints
+    codes: Codes
+    marks: Words
+    """A bit for the items of each sequence: what lacks a bit of another cannot contain it."""
+    weights: Ints
+    """How often each sequence occurs."""
+
+
+@compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
+def is_element_inside(inner, element, outer, other):  # type: ignore[no-untyped-def]
+    """Whether every item of an element is in another one."""
+    place, end = outer.element_offsets[other], outer.element_offsets[other + 1]
+    for index in range(inner.element_offsets[element], inner.element_offsets[element + 1]):
+        while place < end and outer.codes[place] < inner.codes[index]:
+            place += 1
+        if place == end or outer.codes[place] != inner.codes[index]:
+            return False
+        place += 1
+    return True
+
+
+@compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
+def is_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
+    """Whether a sequence of `inner` is a subsequence of one of `outer`."""
+    if inner.marks[row] & ~outer.marks[other]:
+        return False
+    place, end = outer.offsets[other], outer.offsets[other + 1]
+    for element in range(inner.offsets[row], inner.offsets[row + 1]):
+        left = inner.offsets[row + 1] - element
+        while end - place >= left and not is_element_inside(inner, element, outer, place):
+            place += 1
+        if end - place < left:
+            return False
+        place += 1
+    return True
+
+
+@compile_cached("int64(SpelledRows, int64[::1], SpelledRows, int64[::1], int64, int64, int64)")
+def count_least_containing(inner, candidates, outer, starts, first, last, least):  # type: ignore[no-untyped-def]
+    """The smallest number of `outer` sequences that contain a candidate, or `least` if none has fewer.
+
+    A candidate is done as soon as it is contained in as many as the smallest so far; `starts` says where in `outer`
+    sequences that contain it are likely, so that this is soon.
+    """
+    count = len(outer.weights)
+    for index in range(first, last):
+        total, row = 0, candidates[index]
+        for step in range(count):
+            other = starts[index] + step
+            other -= count if other >= count else 0
+            if is_contained(inner, row, outer, other):
+                total += outer.weights[other]
+                if total >= least:
+                    break
+        least = min(least, total)
+    return least
+
+
+@compile_cached("void(SpelledRows, SpelledRows, boolean[::1])")
+def compare_rows(inner, outer, contained):  # type: ignore[no-untyped-def]
+    """Whether each sequence is a subsequence of the one in the same place."""
+    for row in range(len(contained)):
+        contained[row] = is_contained(inner, row, outer, row)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""The matches of a pattern in a sequence, counted by dynamic programming: there may be more than could be listed.
+
+A match is a list of positions, one for each element of the pattern, each holding all of its items. Between two
+neighbours there are at most `max_gap` other positions, and from the first to the last at most `window` positions.
+Counts are floats, since they grow like binomials; what is 0 is exactly 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import ByteGrid, Codes, Flags, FloatGrid, Ints
+from sfumato.kernels.compilation import compile_cached, record
+
+
+@record
+class MarkedElements(NamedTuple):
+    """The elements of sequences, and which of their items are still there."""
+
+    element_offsets: Ints
+    codes: Codes
+    alive: Flags
+    in_place: bool
+    """Whether an element without items keeps its position, so that no gap shrinks."""
+
+
+@record
+class HiddenPattern(NamedTuple):
+    """The elements of a pattern, and the limits of its matches."""
+
+    offsets: Ints
+    codes: Codes
+    max_gap: int
+    window: int
+
+
+@record
+class MatchGrid(NamedTuple):
+    """For each element of a pattern (rows) and each position (columns): whether it fits, and matches around it."""
+
+    fits: ByteGrid
+    forward: FloatGrid
+    """Matches of the pattern up to this element that end here."""
+    backward: FloatGrid
+    """Matches of the pattern from this element on that start here."""
+    through: FloatGrid
+    """Whole matches that have this element here."""
+    places: Ints
+    """The element of the sequence at each position."""
+
+
+@compile_cached("boolean(MarkedElements, int64, HiddenPattern, int64)")
+def _fits(elements, element, pattern, index):  # type: ignore[no-untyped-def]
+    """Whether an element holds all items of one of the pattern's."""
+    for wanted in range(pattern.offsets[index], pattern.offsets[index + 1]):
+        held = False
+        for place in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
+            held |= elements.alive[place] and elements.codes[place] == pattern.codes[wanted]
+        if not held:
+            return False
+    return True
+
+
+@compile_cached("MatchGrid(MarkedElements, int64, int64, HiddenPattern)")
+def lay_grid(elements, first, last, pattern):  # type: ignore[no-untyped-def]
+    """Where the elements of a pattern fit in the sequence of the elements from `first` up to `last`."""
+    places = np.empty(last - first, dtype=np.int64)
+    count = 0
+    for element in range(first, last):
+        held = elements.in_place
+        for place in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
+            held |= elements.alive[place]
+        if held:
+            places[count] = element
+            count += 1
+    size = len(pattern.offsets) - 1
+    fits = np.zeros((size, count), dtype=np.uint8)
+    for index in range(size):
+        for position in range(count):
+            fits[index, position] = _fits(elements, places[position], pattern, index)
+    empty = np.zeros((size, count))
+    return MatchGrid(fits, empty, np.zeros((size, count)), np.zeros((size, count)), places[:count].copy())
+
+
+@compile_cached("float64(MatchGrid, int64, int64, boolean, int64)")
+def _count_forward(grid, first, last, from_first, max_gap):  # type: ignore[no-untyped-def]
+    """Count matches within a span, all of them or those that start at its first position."""
+    size = grid.fits.shape[0]
+    for position in range(first, last):
+        grid.forward[0, position] = grid.fits[0, position] and (not from_first or position == first)
+    for index in range(1, size):
+        before = 0.0
+        for position in range(first, last):
+            if position - first > max_gap:  # a running sum minus what is too far would not be exact
+                before = 0.0
+                if grid.fits[index, position]:
+                    for earlier in range(max(first, position - 1 - max_gap), position):
+                        before += grid.forward[index - 1, earlier]
+            elif position > first:
+                before += grid.forward[index - 1, position - 1]
+            grid.forward[index, position] = before if grid.fits[index, position] else 0.0
+    total = 0.0
+    for position in range(first, last):
+        total += grid.forward[size - 1, position]
+    return total
+
+
+@compile_cached("void(MatchGrid, int64, int64, int64)")
+def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
+    """Count the ways to complete a match within a span, and add up the matches through each position."""
+    size = grid.fits.shape[0]
+    for position in range(first, last):
+        grid.backward[size - 1, position] = grid.fits[size - 1, position]
+    for index in range(size - 2, -1, -1):
+        after = 0.0
+        for position in range(last - 1, first - 1, -1):
+            if last - 1 - position > max_gap:
+                after = 0.0
+                if grid.fits[index, position]:
+                    for later in range(position + 1, min(last, position + 2 + max_gap)):
+                        after += grid.backward[index + 1, later]
+            elif position < last - 1:
+                after += grid.backward[index + 1, position + 1]
+            grid.backward[index, position] = after if grid.fits[index, position] else 0.0
+    for index in range(size):
+        for position in range(first, last):
+            if grid.forward[index, position] > 0 and grid.backward[index, position] > 0:
+                grid.through[index, position] += grid.forward[index, position] * grid.backward[index, position]
+
+
+@compile_cached("float64(MatchGrid, HiddenPattern, boolean)")
+def count_in_grid(grid, pattern, through):  # type: ignore[no-untyped-def]
+    """How many matches there are; with `through`, also how many go through each position."""
+    count = grid.fits.shape[1]
+    if count <= pattern.window:
+        total = _count_forward(grid, 0, count, False, pattern.max_gap)
+        if through and total > 0:
+            _count_backward(grid, 0, count, pattern.max_gap)
+        return total
+    total = 0.0
+    for first in range(count):
+        if grid.fits[0, first]:
+            last = min(count, first + pattern.window)
+            found = _count_forward(grid, first, last, True, pattern.max_gap)
+            if through and found > 0:
+                _count_backward(grid, first, last, pattern.max_gap)
+            total += found
+    return total
+
+
+@compile_cached("void(MarkedElements, int64[::1], HiddenPattern, int64[::1], float64[::1])")
+def count_matches(elements, offsets, pattern, rows, totals):  # type: ignore[no-untyped-def]
+    """How many matches a pattern has in each of some sequences."""
+    for index in range(len(rows)):
+        row = rows[index]
+        grid = lay_grid(elements, offsets[row], offsets[row + 1], pattern)
+        totals[index] = count_in_grid(grid, pattern, False)
+
+
+@compile_cached("float64(MarkedElements, int64, int64, HiddenPattern, float64[::1])")
+def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-untyped-def]
+    """Add to the weight of each item of a sequence how many matches need it; returns how many there are."""
+    grid = lay_grid(elements, first, last, pattern)
+    total = count_in_grid(grid, pattern, True)
+    if total == 0:
+        return total
+    begin = elements.element_offsets[first]
+    for index in range(grid.fits.shape[0]):
+        for position in range(grid.fits.shape[1]):
+            if grid.through[index, position] > 0:
+                element = grid.places[position]
+                for place in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
+                    for wanted in range(pattern.offsets[index], pattern.offsets[index + 1]):
+                        if elements.alive[place] and elements.codes[place] == pattern.codes[wanted]:
+                            weights[place - begin] += grid.through[index, position]
+    return total
+
+
+@compile_cached("boolean(MarkedElements, int64, int64, HiddenPattern, int64[::1])")
+def find_match(elements, first, last, pattern, match):  # type: ignore[no-untyped-def]
+    """The elements of one match, the one that starts last; returns whether there is any."""
+    grid = lay_grid(elements, first, last, pattern)
+    size, count = grid.fits.shape
+    for start in range(count - 1, -1, -1):
+        if not grid.fits[0, start]:
+            continue
+        end = min(count, start + min(pattern.window, count))
+        if _count_forward(grid, start, end, True, pattern.max_gap) == 0:
+            continue
+        _count_backward(grid, start, end, pattern.max_gap)
+        position = start
+        match[0] = grid.places[start]
+        for index in range(1, size):
+            position += 1
+            while grid.backward[index, position] == 0:
+                position += 1
+            match[index] = grid.places[position]
+        return True
+    return False

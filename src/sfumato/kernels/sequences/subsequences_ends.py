@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: MIT
+"""Search for subsequences of itemsets, under limits on gaps and windows, and for closed and maximal ones.
+
+A pattern's entries are the elements where some match of it ends, each with the latest position at which such a match
+can begin: what may follow depends on nothing else, so that supports are exact under both limits, where the leftmost
+match alone would miss some. Without limits and with single items the leftmost end is enough and the only one kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, IntGrid, Ints
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
+from sfumato.kernels.compilation import record
+from sfumato.kernels.sequences.subsequences_closed import (
+    ElementRows,
+    InsertionScratch,
+    count_insertions,
+    split_elements,
+)
+
+from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
+    ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FULL, GROW, JOINS, KIND,
+    LEAST, MAX_GAP, MAX_LENGTH, PAUSED, UNBOUNDED, WINDOW, WORK_LEFT, PatternBuffer, give_pattern, has_room,
+    is_short, take_serial,
+)  # fmt: skip
+
+
+@record
+class EndStack(NamedTuple):
+    """What is still to be visited: patterns, and their entries one after another."""
+
+    frames: IntGrid
+    items: Codes
+    """The last item of each pattern; the number of items is added if it joins the element before it."""
+    begins: Ints
+    ends: Ints
+    supports: Ints
+    elements: Codes
+    first_positions: Codes
+
+
+@record
+class EndScratch(NamedTuple):
+    """For each extension: how many rows and entries it has, or where to write these, and when it was last seen."""
+
+    tally: Ints
+    places: Ints
+    seen: Ints
+
+
+@record
+class EndSearch(NamedTuple):
+    """All that a search over ends works with."""
+
+    state: Ints
+    output: PatternBuffer
+    path: Codes
+    ranks: Codes
+    rows: ElementRows
+    stack: EndStack
+    scratch: EndScratch
+    insertions: InsertionScratch
+
+
+AT, STOP, TOP, END_FRAME = range(4)
+
+
+@compile_kernel("void(EndSearch, int64, int64)")
+def begin_ends(search, first, stop):  # type: ignore[no-untyped-def]
+    """Begin a search with some of the items; the stack has room for their entries."""
+    state, rows, stack = search.state, search.rows, search.stack
+    top = np.int64(0)
+    for item in range(first, stop):
+        child = item - first
+        stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, 0
+        before = np.int32(-1)
+        for entry in range(rows.task_starts[item], rows.task_starts[item + 1]):
+            element = rows.task_elements[entry]
+            is_new = rows.row_of[element] != before
+            before = rows.row_of[element]
+            stack.supports[child] += is_new
+            if is_new or not state[FIRST_ONLY]:
+                stack.elements[top] = element
+                stack.first_positions[top] = rows.position_of[element]
+                top += 1
+        stack.ends[child] = top
+    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
+    state[DEPTH] = 0
+
+
+@part
+def _note_extension(search, extension, element, first_position, serial, pushes):  # type: ignore[no-untyped-def]
+    """Count an extension that ends at an element, or write its entry if it is frequent."""
+    state, scratch, stack = search.state, search.scratch, search.stack
+    is_new = scratch.seen[extension] != serial
+    scratch.seen[extension] = serial
+    if state[FIRST_ONLY] and not is_new:
+        return
+    if pushes:
+        if scratch.tally[extension] >= state[LEAST]:
+            entry = scratch.places[extension]
+            stack.elements[entry] = np.int32(element)
+            stack.first_positions[entry] = np.int32(first_position)
+            scratch.places[extension] = entry + 1
+    else:
+        scratch.tally[extension] += is_new
+        scratch.places[extension] += 1
+
+
+@part
+def _find_first_position(search, begin, last, position):  # type: ignore[no-untyped-def]
+    """The latest beginning of a match, among entries, that an element at a position can continue; -1 if none."""
+    state, stack, position_of = search.state, search.stack, search.rows.position_of
+    best = np.int64(-1)
+    entry = last
+    while entry >= begin:
+        end_position = np.int64(position_of[stack.elements[entry]])
+        if position - end_position - 1 > state[MAX_GAP] or position - end_position >= state[WINDOW]:
+            break
+        first = np.int64(stack.first_positions[entry])
+        if position - first < state[WINDOW]:
+            best = max(best, first)
+        entry -= 1
+    return best
+
+
+@part
+def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
+    """Note every extension by a new element, for one row's entries."""
+    state, stack, rows = search.state, search.stack, search.rows
+    serial = take_serial(state)
+    first_element = np.int64(stack.elements[begin])
+    row_end = np.int64(rows.row_ends[rows.row_of[first_element]])
+    is_limited = state[MAX_GAP] != UNBOUNDED or state[WINDOW] != UNBOUNDED
+    entry = begin
+    for element in range(first_element + 1, row_end):
+        first_position = np.int64(0)
+        if is_limited:
+            while entry + 1 < end and stack.elements[entry + 1] < element:
+                entry += 1
+            first_position = _find_first_position(search, begin, entry, np.int64(rows.position_of[element]))
+            if first_position < 0:
+                continue
+        for token in range(rows.starts[element], rows.starts[element + 1]):
+            _note_extension(search, np.int64(rows.tokens[token]), element, first_position, serial, pushes)
+    return rows.starts[row_end] - rows.starts[first_element]
+
+
+@part
+def _join_row(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
+    """Note every extension of the last element by an item after its last one, for one row's entries."""
+    state, stack, rows = search.state, search.stack, search.rows
+    serial = take_serial(state)
+    items = np.int64(rows.codes.shape[0])
+    for entry in range(begin, end):
+        element = np.int64(stack.elements[entry])
+        token = rows.starts[element + 1] - 1
+        while token >= rows.starts[element] and rows.tokens[token] > last:
+            extension = items + rows.tokens[token]
+            _note_extension(search, extension, element, stack.first_positions[entry], serial, pushes)
+            token -= 1
+
+
+@compile_kernel("int64(EndSearch, int64, int64, int32, boolean)")
+def _visit_rows(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
+    """Note the extensions of a pattern in all its rows; returns how much work that was."""
+    state, stack, row_of = search.state, search.stack, search.rows.row_of
+    work = np.int64(0)
+    while begin < end:
+        row_end = begin + 1
+        while row_end < end and row_of[stack.elements[row_end]] == row_of[stack.elements[begin]]:
+            row_end += 1
+        if state[JOINS]:
+            _join_row(search, begin, row_end, last, pushes)
+        work += _follow_row(search, begin, row_end, pushes)
+        begin = row_end
+    return work
+
+
+@compile_kernel("boolean(EndSearch, int64, int64, int64, boolean, int64, int64)")
+def _can_take_item(search, begin, end, length, semi, limit, support):  # type: ignore[no-untyped-def]
+    """Whether one item more, not at the end, leaves the pattern in at least `limit` rows."""
+    state, stack, rows = search.state, search.stack, search.rows
+    count = split_elements(search.ranks, length, search.insertions.begins)
+    first_serial = take_serial(state)
+    rows_left = np.int64(support)
+    before = np.int32(-1)
+    for entry in range(begin, end):
+        row = rows.row_of[stack.elements[entry]]
+        if row == before:
+            continue
+        before = row
+        rows_left -= 1
+        serial = take_serial(state)
+        best = count_insertions(rows, row, search.ranks, count, search.insertions, semi, serial, first_serial)
+        if best >= limit:
+            return True
+        # Without a limit of all rows another row may still count more; with it, this row was part of every count.
+        if limit == support and best + rows_left < limit:
+            return False
+    return False
+
+
+@part
+def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyped-def]
+    """Whether a pattern, its extensions counted, is of the kind that is asked for."""
+    state, tally = search.state, search.scratch.tally
+    limit = support if state[KIND] == CLOSED else state[LEAST]
+    for extension in range(2 * search.rows.codes.shape[0]):
+        if tally[extension] >= limit:
+            return False
+    return not _can_take_item(search, begin, end, length, False, limit, support)
+
+
+@part
+def _open_children(search, begin, end, last):  # type: ignore[no-untyped-def]
+    """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
+    state, stack, scratch = search.state, search.stack, search.scratch
+    depth, least = state[DEPTH], state[LEAST]
+    total, children = np.int64(0), np.int64(0)
+    for extension in range(scratch.tally.shape[0]):
+        if scratch.tally[extension] >= least:
+            total += scratch.places[extension]
+            children += 1
+    if children == 0:
+        return DONE
+    top, child = stack.frames[depth, TOP], stack.frames[depth, STOP]
+    if (
+        is_short(state, END_ENTRIES, stack.elements.shape[0], top + total)
+        or is_short(state, END_FRAMES, stack.frames.shape[0], depth + 2)
+        or is_short(state, END_CHILDREN, stack.items.shape[0], child + children)
+    ):
+        return GROW
+    stack.frames[depth + 1, AT] = child
+    for extension in range(scratch.tally.shape[0]):
+        if scratch.tally[extension] >= least:
+            stack.items[child], stack.begins[child] = np.int32(extension), top
+            stack.supports[child] = scratch.tally[extension]
+            top, scratch.places[extension] = top + scratch.places[extension], top
+            stack.ends[child] = top
+            child += 1
+    _visit_rows(search, begin, end, last, True)
+    stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
+    state[DEPTH] = depth + 1
+    return DONE
+
+
+@part
+def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
+    """Count what extends a pattern, give it if it is asked for, and open its extensions; returns a status."""
+    state, stack, rows, scratch = search.state, search.stack, search.rows, search.scratch
+    begin, end, support = stack.begins[child], stack.ends[child], stack.supports[child]
+    items = np.int64(rows.codes.shape[0])
+    joins = stack.items[child] >= items
+    last = np.int32(stack.items[child] - (items if joins else 0))
+    search.ranks[length - 1] = ~last if joins else last
+    search.path[length - 1] = ~rows.codes[last] if joins else rows.codes[last]
+    slots = 2 * length * items
+    is_checked = state[KIND] != ALL
+    if is_checked and is_short(state, END_SLOTS, search.insertions.counts.shape[0], slots):
+        return GROW
+    goes_on = length < state[MAX_LENGTH]
+    if is_checked and _can_take_item(search, begin, end, length, True, support, support):
+        state[WORK_LEFT] -= 64 * support
+        return DONE
+    if goes_on or is_checked:
+        for extension in range(2 * items):
+            scratch.tally[extension] = 0
+            scratch.places[extension] = 0
+        state[WORK_LEFT] -= 64 + 2 * items + 8 * _visit_rows(search, begin, end, last, False)
+    is_given = not is_checked or _is_asked_for(search, begin, end, length, support)
+    if goes_on and _open_children(search, begin, end, last) == GROW:
+        return GROW
+    if is_given:
+        give_pattern(state, search.output, search.path, length, support)
+    return DONE
+
+
+@compile_kernel("int64(EndSearch)")
+def search_ends(search):  # type: ignore[no-untyped-def]
+    """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
+    state, frames = search.state, search.stack.frames
+    while state[DEPTH] >= 0:
+        depth = state[DEPTH]
+        child = frames[depth, AT]
+        if child == frames[depth, STOP]:
+            state[DEPTH] = depth - 1
+            continue
+        if state[WORK_LEFT] <= 0:
+            return PAUSED
+        if not has_room(state, search.output, depth + 1):
+            return FULL
+        status = _visit_pattern(search, child, depth + 1)
+        if status != DONE:
+            return status
+        frames[depth, AT] = child + 1
+    return DONE
+
+
+__all__ = ["ElementRows", "EndScratch", "EndSearch", "EndStack", "InsertionScratch", "begin_ends", "search_ends"]

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""Search for subsequences of single items where more than 64 items are frequent: rows are copied, shorter each time.
+
+Level 0 holds all rows; each further level what comes after the first occurrence of one more item, with only the items
+that are still frequent there (PrefixSpan: Pei et al. 2001). As soon as at most 64 items are left, the search goes on
+over words (`subsequences_masks`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, IntGrid, Ints, Unsigned
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
+from sfumato.kernels.compilation import record
+
+from sfumato.kernels.sequences.subsequences_masks import (  # isort: skip
+    MOST_ITEMS, MaskRows, MaskStack, fill_masks, open_masks, search_masks,
+)  # fmt: skip
+from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
+    DEPTH, DONE, FULL, GROW, LEAST, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LEVEL_PLACES, MASK_ENTRIES,
+    MASK_ITEMS, MASK_TOKENS, MASK_WORDS, MAX_LENGTH, PAUSED, PREFIX, WORK_LEFT, PatternBuffer, give_pattern, has_room,
+    is_short, take_serial,
+)  # fmt: skip
+from sfumato.kernels.sequences.subsequences_prepare import MARK
+
+
+@record
+class SequenceLists(NamedTuple):
+    """Rows of items with a mark after each, and the first place of each item in each row."""
+
+    flat: Codes
+    places: Unsigned
+    starts: Ints
+    """Where the places of each item begin."""
+    codes: Codes
+    """The code of each item."""
+
+
+@record
+class TokenScratch(NamedTuple):
+    """For each item: how many rows hold it, when it was last seen, its number in the next level."""
+
+    tally: Ints
+    seen: Ints
+    number_of: Codes
+
+
+@record
+class SequenceSearch(NamedTuple):
+    """All that a search over lists works with, besides the lists of level 0."""
+
+    state: Ints
+    output: PatternBuffer
+    path: Codes
+    frames: IntGrid
+    lists: SequenceLists
+    """Those of all further levels, one after another."""
+    scratch: TokenScratch
+    masks: MaskRows
+    stack: MaskStack
+
+
+AT, STOP, ITEMS, FLAT_END, PLACES_END, ITEMS_BEGIN, ITEMS_END, LEVEL_FRAME = range(8)
+
+
+class _Counted(NamedTuple):
+    """What follows an item: how many items are frequent there, and how many tokens, rows and places they take."""
+
+    items: np.int64
+    tokens: np.int64
+    places: np.int64
+
+
+@part
+def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[no-untyped-def]
+    """Count the items behind some places and number the frequent ones; the others get no number."""
+    flat, places, tally, seen, number_of = lists.flat, lists.places, scratch.tally, scratch.seen, scratch.number_of
+    for item in range(items):
+        tally[item] = 0
+    tokens = np.int64(0)
+    for index in range(begin, end):
+        serial = take_serial(state)
+        position = np.int64(places[index]) + 1
+        first = position
+        while flat[position] != MARK:
+            token = np.uint32(flat[position])
+            if seen[token] != serial:
+                seen[token] = serial
+                tally[token] += 1
+            position += 1
+        tokens += position - first
+    kept, kept_places = np.int64(0), np.int64(0)
+    for item in range(items):
+        number_of[item] = MARK
+        if tally[item] >= state[LEAST]:
+            number_of[item] = np.int32(kept)
+            kept_places += tally[item]
+            kept += 1
+    return _Counted(kept, tokens, kept_places)
+
+
+@part
+def _copy_suffixes(lists, begin, end, number_of, target, filled):  # type: ignore[no-untyped-def]
+    """Copy what has a number behind some places, row by row; returns where the copy ends."""
+    flat, places = lists.flat, lists.places
+    for index in range(begin, end):
+        position = np.int64(places[index]) + 1
+        row_begin = filled
+        while flat[position] != MARK:
+            number = number_of[np.uint32(flat[position])]
+            target[filled] = number
+            filled += number >= 0
+            position += 1
+        if filled > row_begin:
+            target[filled] = MARK
+            filled += 1
+    return filled
+
+
+@part
+def _place_items(state, lists, flat_begin, flat_end, seen, first):  # type: ignore[no-untyped-def]
+    """Fill in the first place of each item of the level in each row; starts come filled."""
+    flat, places, starts = lists.flat, lists.places, lists.starts
+    serial = take_serial(state)
+    for index in range(flat_begin, flat_end):
+        item = flat[index]
+        if item == MARK:
+            serial = take_serial(state)
+        elif seen[item] != serial:
+            seen[item] = serial
+            places[starts[first + item]] = np.uint32(index)
+            starts[first + item] += 1
+
+
+@part
+def _open_list_level(search, parent_codes, parent_first, items, kept, flat_end):  # type: ignore[no-untyped-def]
+    """Make a level of rows that were copied: codes of its items, and their places."""
+    state, frames, lists, scratch = search.state, search.frames, search.lists, search.scratch
+    level = state[LEVEL]
+    first, filled = frames[level, ITEMS_END], frames[level, PLACES_END]
+    for item in range(items):
+        number = scratch.number_of[item]
+        if number >= 0:
+            lists.codes[first + number] = parent_codes[parent_first + item]
+            lists.starts[first + number] = filled
+            filled += scratch.tally[item]
+    _place_items(state, lists, frames[level, FLAT_END], flat_end, scratch.seen, first)
+    for number in range(kept, 0, -1):
+        lists.starts[first + number] = lists.starts[first + number - 1]
+    lists.starts[first] = frames[level, PLACES_END]
+    level += 1
+    frames[level, AT], frames[level, STOP], frames[level, ITEMS] = 0, kept, kept
+    frames[level, FLAT_END], frames[level, PLACES_END] = flat_end, filled
+    frames[level, ITEMS_BEGIN], frames[level, ITEMS_END] = first, first + kept + 1
+    state[LEVEL] = level
+
+
+@part
+def _open_mask_level(search, parent_codes, parent_first, items, kept, flat_end):  # type: ignore[no-untyped-def]
+    """Turn rows that were copied into words, and begin a search over them."""
+    state, masks, scratch = search.state, search.masks, search.scratch
+    filled = np.int64(0)
+    for item in range(items):
+        number = scratch.number_of[item]
+        if number >= 0:
+            masks.codes[number] = parent_codes[parent_first + item]
+            masks.starts[number] = filled
+            filled += scratch.tally[item]
+    fill_masks(search.lists.flat, search.frames[state[LEVEL], FLAT_END], flat_end, kept, masks)
+    state[MASK_ITEMS], state[PREFIX] = kept, state[LEVEL] + 1
+    open_masks(state, masks, search.stack, np.int64(0), kept)
+
+
+@part
+def _lacks_room(search, rows, counted):  # type: ignore[no-untyped-def]
+    """Whether an array is too short for the rows behind an item; words of bitmaps are asked for at their most."""
+    state, frames, lists, masks = search.state, search.frames, search.lists, search.masks
+    level = state[LEVEL]
+    if is_short(state, LEVEL_FLAT, lists.flat.shape[0], frames[level, FLAT_END] + counted.tokens + rows + 1):
+        return True
+    if counted.items <= MOST_ITEMS:
+        words = rows + (counted.tokens >> 6)
+        return (
+            is_short(state, MASK_TOKENS, masks.after.shape[0], counted.tokens + rows)
+            or is_short(state, MASK_WORDS, masks.bits.shape[0], words * counted.items)
+            or is_short(state, MASK_TOKENS, masks.tokens.shape[0], counted.places)
+            or is_short(state, MASK_ENTRIES, search.stack.tokens.shape[0], counted.places)
+        )
+    return (
+        is_short(state, LEVEL_FRAMES, frames.shape[0], level + 2)
+        or is_short(state, LEVEL_ITEMS, lists.starts.shape[0], frames[level, ITEMS_END] + counted.items + 1)
+        or is_short(state, LEVEL_PLACES, lists.places.shape[0], frames[level, PLACES_END] + counted.places)
+    )
+
+
+@part
+def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
+    """Give the pattern that ends in an item of the present level, and go on behind it; returns a status."""
+    state, frames, scratch = search.state, search.frames, search.scratch
+    level = state[LEVEL]
+    first, items = frames[level, ITEMS_BEGIN], frames[level, ITEMS]
+    begin, end = lists.starts[first + item], lists.starts[first + item + 1]
+    search.path[level] = lists.codes[first + item]
+    counted = _Counted(np.int64(0), np.int64(0), np.int64(0))
+    if level + 1 < state[MAX_LENGTH]:
+        counted = _count_suffixes(state, lists, begin, end, scratch, items)
+        if counted.items and _lacks_room(search, end - begin, counted):
+            return GROW
+    state[WORK_LEFT] -= 64 + 4 * (counted.tokens + end - begin) + items
+    give_pattern(state, search.output, search.path, level + 1, end - begin)
+    if counted.items:
+        flat_end = _copy_suffixes(lists, begin, end, scratch.number_of, search.lists.flat, frames[level, FLAT_END])
+        if counted.items <= MOST_ITEMS:
+            _open_mask_level(search, lists.codes, first, items, counted.items, flat_end)
+        else:
+            _open_list_level(search, lists.codes, first, items, counted.items, flat_end)
+    return DONE
+
+
+@compile_kernel("int64(SequenceSearch, SequenceLists)")
+def search_sequence_lists(search, base):  # type: ignore[no-untyped-def]
+    """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
+    state, frames = search.state, search.frames
+    while True:
+        if state[DEPTH] >= 0:
+            status = search_masks(state, search.output, search.path, search.masks, search.stack)
+            if status != DONE:
+                return status
+        level = state[LEVEL]
+        item = frames[level, AT]
+        if item == frames[level, STOP]:
+            if level == 0:
+                return DONE
+            state[LEVEL] = level - 1
+            continue
+        if state[WORK_LEFT] <= 0:
+            return PAUSED
+        if not has_room(state, search.output, level + 1):
+            return FULL
+        status = _visit_item(search, search.lists if level else base, item)
+        if status != DONE:
+            return status
+        frames[level, AT] = item + 1

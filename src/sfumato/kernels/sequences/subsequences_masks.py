@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""Search for subsequences of single items where at most 64 items are frequent: sets of items are one word.
+
+Each token knows the set of items after it in its row, so that the rows of a pattern are counted for all extensions at
+once, 64 columns of bits in parallel (carry-save adders: Muła, Kurz and Lemire 2018). Each row has a bitmap of positions
+for each item, so that the next occurrence of an item is found without reading the row.
+
+A pattern's rows are entries (token, slot) of its leftmost match. A slot is a bit of the bitmaps; rows begin at a new
+word, so that tokens and slots of one row move together.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
+
+from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
+    DEPTH, DONE, FULL, GROW, LEAST, MASK_ENTRIES, MASK_FRAMES, MASK_ITEMS, MAX_LENGTH, PAUSED, PREFIX, WORK_LEFT,
+    PatternBuffer, find_lowest_bit, give_pattern, has_room, is_short,
+)  # fmt: skip
+from sfumato.kernels.compilation import record
+from sfumato.kernels.sequences.subsequences_prepare import MARK
+
+MOST_ITEMS = 64
+FEW_ROWS = 24
+"""Below this, bits are counted one by one."""
+AT, STOP, TOP, MASK_FRAME = range(4)
+
+
+@record
+class MaskRows(NamedTuple):
+    """Rows of at most 64 different items."""
+
+    after: Words
+    """For each token, the items after it in its row."""
+    bits: Words
+    """For each word of a row and each item, the positions of the item."""
+    codes: Codes
+    """The code of each item."""
+    starts: Ints
+    """Where the entries of each item begin."""
+    tokens: Unsigned
+    """The entries of each item: its first token in each row that holds it."""
+    slots: Unsigned
+    """And the slots of these."""
+
+
+@record
+class MaskStack(NamedTuple):
+    """What is still to be visited: patterns, and their entries one after another."""
+
+    frames: IntGrid
+    items: Codes
+    begins: Ints
+    ends: Ints
+    tokens: Unsigned
+    slots: Unsigned
+    tally: Ints
+    planes: Words
+
+
+@part
+def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
+    """Fill in all but codes and starts from rows with marks after them; tokens are counted from the beginning."""
+    after, bits, starts, tokens, slots = rows.after, rows.bits, rows.starts, rows.tokens, rows.slots
+    unit = np.uint64(1)
+    word = np.uint64(0)
+    row_begin = begin
+    while row_begin < end:
+        row_end = row_begin
+        while flat[row_end] != MARK:
+            row_end += 1
+        words = np.uint64((row_end - row_begin + 63) >> 6)
+        for index in range(word * np.uint64(items), (word + words) * np.uint64(items)):
+            bits[index] = 0
+        behind = np.uint64(0)
+        for index in range(row_end - 1, row_begin - 1, -1):
+            after[index - begin] = behind
+            item = np.uint64(flat[index])
+            behind |= unit << item
+            slot = np.uint64(index - row_begin)
+            bits[(word + (slot >> np.uint64(6))) * np.uint64(items) + item] |= unit << (slot & np.uint64(63))
+        index = row_begin
+        while behind:
+            item = np.uint64(flat[index])
+            if behind & (unit << item):
+                behind ^= unit << item
+                entry = starts[item]
+                tokens[entry] = np.uint32(index - begin)
+                slots[entry] = np.uint32(word * np.uint64(64) + np.uint64(index - row_begin))
+                starts[item] = entry + 1
+            index += 1
+        word += words
+        row_begin = row_end + 1
+    for item_number in range(items, 0, -1):
+        starts[item_number] = starts[item_number - 1]
+    starts[0] = 0
+
+
+@compile_kernel("void(int32[::1], int64, int64, MaskRows)")
+def lay_masks(flat, end, items, rows):  # type: ignore[no-untyped-def]
+    """The same for all rows."""
+    fill_masks(flat, np.int64(0), end, items, rows)
+
+
+@part
+def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
+    """Begin a search with some of the items."""
+    top = np.int64(0)
+    for item in range(first, stop):
+        child = item - first
+        stack.items[child] = np.int32(item)
+        stack.begins[child] = top
+        for entry in range(rows.starts[item], rows.starts[item + 1]):
+            stack.tokens[top] = rows.tokens[entry]
+            stack.slots[top] = rows.slots[entry]
+            top += 1
+        stack.ends[child] = top
+    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
+    state[DEPTH] = 0
+
+
+@compile_kernel("void(int64[::1], MaskRows, MaskStack, int64, int64)")
+def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
+    """The same from outside."""
+    open_masks(state, rows, stack, first, stop)
+
+
+@part
+def _count_bits_of(word, tally):  # type: ignore[no-untyped-def]
+    left = word
+    while left:
+        tally[find_lowest_bit(left)] += 1
+        left &= left - np.uint64(1)
+
+
+@part
+def _add_carry(planes, word, used):  # type: ignore[no-untyped-def]
+    """Add one to the number behind each set bit; returns how many planes are in use."""
+    plane = np.int64(0)
+    while word:
+        if plane == used:
+            planes[plane] = np.uint64(0)
+            used += 1
+        carry = planes[plane] & word
+        planes[plane] ^= word
+        word = carry
+        plane += 1
+    return used
+
+
+@part
+def _count_extensions(after, tokens, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
+    """How many of the entries have each item behind them."""
+    for item in range(items):
+        tally[item] = 0
+    position = begin
+    if end - begin < FEW_ROWS:
+        for index in range(begin, end):
+            _count_bits_of(after[tokens[index]], tally)
+        return
+    ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
+    used = np.int64(0)
+    while position + 8 <= end:
+        first, second = after[tokens[position]], after[tokens[position + 1]]
+        half = ones ^ first
+        two_a, ones = (ones & first) | (half & second), half ^ second
+        first, second = after[tokens[position + 2]], after[tokens[position + 3]]
+        half = ones ^ first
+        two_b, ones = (ones & first) | (half & second), half ^ second
+        half = twos ^ two_a
+        four_a, twos = (twos & two_a) | (half & two_b), half ^ two_b
+        first, second = after[tokens[position + 4]], after[tokens[position + 5]]
+        half = ones ^ first
+        two_a, ones = (ones & first) | (half & second), half ^ second
+        first, second = after[tokens[position + 6]], after[tokens[position + 7]]
+        half = ones ^ first
+        two_b, ones = (ones & first) | (half & second), half ^ second
+        half = twos ^ two_a
+        four_b, twos = (twos & two_a) | (half & two_b), half ^ two_b
+        half = fours ^ four_a
+        eight, fours = (fours & four_a) | (half & four_b), half ^ four_b
+        used = _add_carry(planes, eight, used)
+        position += 8
+    for index in range(position, end):
+        _count_bits_of(after[tokens[index]], tally)
+    unit = np.uint64(1)
+    for item in range(items):
+        shift = np.uint64(item)
+        total = ((ones >> shift) & unit) + (((twos >> shift) & unit) << unit)
+        total += ((fours >> shift) & unit) << np.uint64(2)
+        for plane in range(used):
+            total += ((planes[plane] >> shift) & unit) << np.uint64(plane + 3)
+        tally[item] += np.int64(total)
+
+
+@part
+def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no-untyped-def]
+    """Write the entries of each wanted extension to where its tally points."""
+    after, bits, cursor, tokens, slots = rows.after, rows.bits, stack.tally, stack.tokens, stack.slots
+    width, unit, low = np.uint64(items), np.uint64(1), np.uint64(63)
+    for index in range(begin, end):
+        token, slot = np.uint64(tokens[index]), np.uint64(slots[index])
+        left = after[token] & wanted
+        above = ~((np.uint64(2) << (slot & low)) - unit)
+        word = slot >> np.uint64(6)
+        while left:
+            item = find_lowest_bit(left)
+            left &= left - unit
+            here = word
+            found = bits[here * width + item] & above
+            while found == 0:
+                here += unit
+                found = bits[here * width + item]
+            target = (here << np.uint64(6)) | find_lowest_bit(found)
+            entry = cursor[item]
+            tokens[entry] = np.uint32(token + (target - slot))
+            slots[entry] = np.uint32(target)
+            cursor[item] = entry + 1
+
+
+@part
+def _open_children(state, rows, stack, begin, end, child_top):  # type: ignore[no-untyped-def]
+    """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
+    items, least = state[MASK_ITEMS], state[LEAST]
+    depth, tally = state[DEPTH], stack.tally
+    wanted, total, children = np.uint64(0), np.int64(0), np.int64(0)
+    for item in range(items):
+        if tally[item] >= least:
+            wanted |= np.uint64(1) << np.uint64(item)
+            total += tally[item]
+            children += 1
+    if children == 0:
+        return DONE
+    top = stack.frames[depth, TOP]
+    if (
+        is_short(state, MASK_ENTRIES, stack.tokens.shape[0], top + total)
+        or is_short(state, MASK_FRAMES, stack.frames.shape[0], depth + 2)
+        or is_short(state, MASK_FRAMES, stack.items.shape[0] // MOST_ITEMS, depth + 3)
+    ):
+        return GROW
+    child = child_top
+    for item in range(items):
+        if tally[item] >= least:
+            stack.items[child], stack.begins[child] = np.int32(item), top
+            top, tally[item] = top + tally[item], top
+            stack.ends[child] = top
+            child += 1
+    _push_extensions(rows, stack, begin, end, items, wanted)
+    stack.frames[depth + 1, AT], stack.frames[depth + 1, STOP] = child_top, child
+    stack.frames[depth + 1, TOP] = top
+    state[DEPTH] = depth + 1
+    return DONE
+
+
+@part
+def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
+    """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
+    while state[DEPTH] >= 0:
+        depth = state[DEPTH]
+        child = stack.frames[depth, AT]
+        if child == stack.frames[depth, STOP]:
+            state[DEPTH] = depth - 1
+            continue
+        if state[WORK_LEFT] <= 0:
+            return PAUSED
+        length = state[PREFIX] + depth + 1
+        if not has_room(state, output, length):
+            return FULL
+        begin, end = stack.begins[child], stack.ends[child]
+        path[length - 1] = rows.codes[stack.items[child]]
+        state[WORK_LEFT] -= 32 + 4 * (end - begin)
+        if length < state[MAX_LENGTH]:
+            _count_extensions(rows.after, stack.tokens, begin, end, state[MASK_ITEMS], stack.tally, stack.planes)
+            if _open_children(state, rows, stack, begin, end, stack.frames[depth, STOP]) == GROW:
+                return GROW
+        give_pattern(state, output, path, length, end - begin)
+        stack.frames[depth, AT] = child + 1
+    return DONE
+
+
+@compile_kernel("int64(int64[::1], PatternBuffer, int32[::1], MaskRows, MaskStack)")
+def search_mask_rows(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
+    """The same from outside."""
+    return search_masks(state, output, path, rows, stack)
+
+
+__all__ = ["MaskRows", "MaskStack", "PatternBuffer", "begin_masks", "lay_masks", "search_mask_rows"]

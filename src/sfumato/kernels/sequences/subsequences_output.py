@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Where a search for subsequences stands, and how the patterns it finds get into a buffer.
+
+The state is one row of numbers, named below, so that a search can be left when the buffer is full or somebody waits,
+and resumed. A pattern is a run of codes: a code that is not negative begins a new element, and the complement of a code
+(a negative number) joins the element before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from sfumato.arrays import Codes, Ints
+from sfumato.kernels.baskets.itemsets_bits import part
+from sfumato.kernels.compilation import record
+
+ALL, CLOSED, MAXIMAL = range(3)
+DONE, FULL, PAUSED, GROW = range(4)
+# What is asked; where the search is; what is in the buffer; what array is too short.
+(
+    LEAST, MAX_LENGTH, KIND, MAX_GAP, WINDOW, FIRST_ONLY, JOINS,
+    LEVEL, DEPTH, PREFIX, MASK_ITEMS, WORK_LEFT, SERIAL,
+    PATTERNS, CODES,
+    SHORT_OF, SHORT_SIZE,
+    FIELDS,
+) = range(18)  # fmt: skip
+# The arrays that can be too short.
+(
+    LEVEL_FRAMES, LEVEL_FLAT, LEVEL_ITEMS, LEVEL_PLACES, MASK_TOKENS, MASK_WORDS, MASK_FRAMES, MASK_ENTRIES,
+    END_FRAMES, END_ENTRIES, END_CHILDREN, END_SLOTS,
+) = range(12)  # fmt: skip
+UNBOUNDED = 1 << 62
+
+
+@record
+class PatternBuffer(NamedTuple):
+    """The patterns found: codes one after another, where each pattern ends, supports."""
+
+    codes: Codes
+    ends: Ints
+    supports: Ints
+
+
+def _count_trailing(typing_context: Any, word: Any) -> Any:
+    """The number of the lowest bit that is set; the word must not be zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+find_lowest_bit: Any = intrinsic(_count_trailing)
+
+
+@part
+def give_pattern(state, output, path, length, support):  # type: ignore[no-untyped-def]
+    """Put one pattern into the buffer, which has room for it."""
+    offset = state[CODES]
+    for index in range(length):
+        output.codes[offset + index] = path[index]
+    output.ends[state[PATTERNS]] = offset + length
+    output.supports[state[PATTERNS]] = support
+    state[CODES] = offset + length
+    state[PATTERNS] += 1
+
+
+@part
+def has_room(state, output, length):  # type: ignore[no-untyped-def]
+    """Whether one more pattern of a length fits into the buffer."""
+    return state[PATTERNS] < output.ends.shape[0] and state[CODES] + length <= output.codes.shape[0]
+
+
+@part
+def is_short(state, which, size, needed):  # type: ignore[no-untyped-def]
+    """Whether an array is shorter than needed, and if so note which and by how much."""
+    if size >= needed:
+        return False
+    state[SHORT_OF] = which
+    state[SHORT_SIZE] = needed
+    return True
+
+
+@part
+def take_serial(state):  # type: ignore[no-untyped-def]
+    """A number that was not used before, to mark what was seen."""
+    state[SERIAL] += 1
+    return np.int64(state[SERIAL])

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Lay sequences out for the search for subsequences: count, keep what is frequent, find where each item is first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compilation import compile_cached
+
+OFFSETS = "Array(int64, 1, 'C', readonly=True)"
+TOKENS = f"Array(int32, 1, 'C', readonly=True), {OFFSETS}"
+MARK = np.int32(-1)
+"""After the last token of a row."""
+
+
+@compile_cached(f"void({TOKENS}, int64[::1], int64[::1])")
+def count_rows_of_codes(codes, offsets, seen, counts):  # type: ignore[no-untyped-def]
+    """How many rows hold each code; `seen` comes full of numbers that are no rows."""
+    for row in range(offsets.shape[0] - 1):
+        for position in range(offsets[row], offsets[row + 1]):
+            code = np.uint32(codes[position])
+            if seen[code] != row:
+                seen[code] = row
+                counts[code] += 1
+
+
+@compile_cached(f"int64({TOKENS}, int32[::1], int64[::1], int32[::1], int64[::1], uint32[::1])")
+def lay_rows(codes, offsets, rank, seen, flat, starts, places):  # type: ignore[no-untyped-def]
+    """Rows of ranks, a mark after each, and the first place of each rank in each row; returns the length used.
+
+    `starts` says where the places of each rank begin and comes filled; `seen` comes full of numbers that are no rows.
+    """
+    cursor = starts.copy()
+    filled = np.int64(0)
+    for row in range(offsets.shape[0] - 1):
+        begin = filled
+        for position in range(offsets[row], offsets[row + 1]):
+            number = rank[np.uint32(codes[position])]
+            if number >= 0:
+                flat[filled] = number
+                if seen[number] != row:
+                    seen[number] = row
+                    places[cursor[number]] = np.uint32(filled)
+                    cursor[number] += 1
+                filled += 1
+        if filled > begin:
+            flat[filled] = MARK
+            filled += 1
+    return filled
+
+
+@compile_cached(f"int64({TOKENS}, {OFFSETS}, int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1])")
+def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends):  # type: ignore[no-untyped-def]
+    """Elements of rising ranks, without those that lose all items; returns how many are left.
+
+    `starts` says where the tokens of each element begin, `row_of` and `position_of` which element of which row it was,
+    `row_ends` which element comes after the last of its row.
+    """
+    filled = np.int64(0)
+    kept = np.int64(0)
+    starts[0] = 0
+    for row in range(offsets.shape[0] - 1):
+        for element in range(offsets[row], offsets[row + 1]):
+            begin = filled
+            for position in range(element_offsets[element], element_offsets[element + 1]):
+                number = rank[np.uint32(codes[position])]
+                if number >= 0:
+                    tokens[filled] = number
+                    filled += 1
+            if filled > begin:
+                row_of[kept] = np.int32(row)
+                position_of[kept] = np.int32(element - offsets[row])
+                kept += 1
+                starts[kept] = filled
+        row_ends[row] = np.int32(kept)
+    return kept

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Measures of sequences and trajectories."""

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""How far published sequences are from the originals, measured on the written file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.measure.sequences.sequence_checks import number_items, spell_sequences
+from sfumato.progress import report_progress
+from sfumato.sequences import Sequences
+
+_CHUNK = 4096
+
+
+class _Numbered(NamedTuple):
+    labels: Codes
+    offsets: Ints
+
+
+def measure_changed_elements(original: Sequences, published: Sequences, rows: Ints | None = None) -> float:
+    """Of the elements of all sequences before and after, the share that was deleted or inserted.
+
+    What a sequence keeps is the longest subsequence that it has in common with its original. `rows` are the originals
+    of the published sequences; the elements of all other originals are deleted.
+    """
+    from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
+
+    owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
+    numbers = number_items(original, published)
+    elements: dict[bytes, int] = {}
+    before, after = (_number_elements(data, numbers, elements) for data in (original, published))
+    before_rows = [before.labels[before.offsets[row] : before.offsets[row + 1]] for row in owners.tolist()]
+    bounds = np.cumsum([0, *map(len, before_rows)]).astype(np.int64)
+    labels = np.concatenate(before_rows) if before_rows else np.zeros(0, dtype=np.int32)
+    common = np.zeros(len(owners), dtype=np.int64)
+    words = (int(np.diff(bounds).max(initial=1)) + 63) // 64
+    masks = np.zeros((max(len(elements), 1), words), dtype=np.uint64)
+    pairs = LabelPairs(labels, bounds, after.labels, after.offsets)
+    for first in range(0, len(owners), _CHUNK):
+        report_progress("comparing sequences", first, len(owners))
+        measure_common_lengths(pairs, masks, first, min(first + _CHUNK, len(owners)), common)
+    total = len(before.labels) + len(after.labels)
+    return round(1 - 2 * int(common.sum()) / total, 12) if total else 0.0
+
+
+def _number_elements(data: Sequences, numbers: dict[str, int], elements: dict[bytes, int]) -> _Numbered:
+    """Each element as a number; equal elements have the same."""
+    one = Sequences(data.items, np.arange(len(data.element_offsets), dtype=np.int64), data.element_offsets, data.codes)
+    spelled = spell_sequences(one, numbers)
+    labels = np.fromiter((elements.setdefault(text, len(elements)) for text in spelled), np.int32, len(spelled))
+    return _Numbered(labels, data.offsets.copy())  # compiled code takes no read-only arrays

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""What a release of sequences costs an analyst who mines it for frequent patterns.
+
+For a custodian, who has the originals and the release. SupSim and the F-measure are those of Pensa, Monreale, Pinelli
+and Pedreschi (2008), M1 to M3 those of Abul, Atzori, Bonchi and Giannotti (2007). The mark Δ is never part of a
+pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+from sfumato.mine.sequences.containment import list_elements, support
+from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_pattern_codes
+from sfumato.public.marked_items import MARK
+from sfumato.public.thresholds import Support, compute_least_count
+from sfumato.sequences import Sequences
+
+Pattern = tuple[tuple[str, ...], ...]
+"""Elements of sorted item names."""
+
+
+@dataclass(frozen=True)
+class PatternChanges:
+    """The frequent patterns before and after. Hidden patterns, and those that contain one, count as neither."""
+
+    before: int
+    """Patterns that are frequent in the originals."""
+    after: int
+    """Patterns that are frequent in the release."""
+    lost: int
+    """Frequent before and not after."""
+    ghosts: int
+    """Frequent after and not before."""
+    sup_sim: float | None
+    """SupSim: over patterns frequent in both, the mean of the smaller support divided by the larger; None if there is
+    no such pattern."""
+    support_distance: int
+    """The sum of the differences of supports, over all patterns that are frequent before or after."""
+    marks: int
+    """M1: marks Δ in the release, and items of the originals that are missing."""
+    support_distortion: float | None
+    """M3: the mean share of its support that a pattern frequent in the release has lost; None, and not 0, if no pattern
+    is left. A pattern that is in no original does not count."""
+
+    @property
+    def precision(self) -> float:
+        """The share of the patterns found in the release that are frequent in the originals; 1 if none is found."""
+        return (self.after - self.ghosts) / self.after if self.after else 1.0
+
+    @property
+    def recall(self) -> float:
+        """The share of the patterns frequent in the originals that are found in the release; 1 if there are none."""
+        return (self.before - self.lost) / self.before if self.before else 1.0
+
+    @property
+    def f_measure(self) -> float:
+        """The harmonic mean of precision and recall."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+    @property
+    def pattern_distortion(self) -> float | None:
+        """M2: by which share the number of frequent patterns fell; None if there was none."""
+        return (self.before - self.after) / self.before if self.before else None
+
+
+def pattern_changes(
+    original: Sequences,
+    published: Sequences,
+    min_support: Support,
+    max_length: int | None = None,
+    max_gap: int | None = None,
+    window: int | None = None,
+    *,
+    hidden: Iterable[Any] = (),
+) -> PatternChanges:
+    """Compare the frequent patterns of the originals with those of the release.
+
+    `min_support` as a share is one of the originals. `hidden` are patterns that were hidden on purpose: losing them is
+    no loss.
+    """
+    least = compute_least_count(min_support, len(original))
+    limits = (max_length, max_gap, window)
+    secrets = [_name_pattern(pattern) for pattern in hidden]
+    before = _name_patterns(find_subsequences(original, least, *limits), secrets)
+    after = _name_patterns(find_subsequences(published, least, *limits), secrets)
+    recount = _Recount(original, published, max_gap, window)
+    common = before.keys() & after.keys()
+    pairs = [(before[pattern], after[pattern]) for pattern in common]
+    lost = [(before[pattern], recount.after(pattern)) for pattern in before.keys() - common]
+    ghosts = [(recount.before(pattern), after[pattern]) for pattern in after.keys() - common]
+    # Patterns come in no fixed order, and only an exact sum is the same in every run.
+    ratios = [min(pair) / max(pair) for pair in pairs]
+    shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
+    return PatternChanges(
+        before=len(before),
+        after=len(after),
+        lost=len(lost),
+        ghosts=len(ghosts),
+        sup_sim=fsum(ratios) / len(ratios) if ratios else None,
+        support_distance=sum(abs(old - new) for old, new in (*pairs, *lost, *ghosts)),
+        marks=count_marks(original, published),
+        support_distortion=fsum(shares) / len(shares) if shares else None,
+    )
+
+
+def count_marks(original: Sequences, published: Sequences) -> int:
+    """M1: how many marks Δ there are, and how many items fewer than in the originals."""
+    mark_codes = [code for code, item in enumerate(published.items) if item == MARK]
+    marks = int((published.codes == mark_codes[0]).sum()) if mark_codes else 0
+    return marks + max(0, original.codes.size - published.codes.size)
+
+
+@dataclass(frozen=True)
+class _Recount:
+    """Supports of patterns that are not frequent on one side."""
+
+    original: Sequences
+    published: Sequences
+    max_gap: int | None
+    window: int | None
+
+    def before(self, pattern: Pattern) -> int:
+        return self._count(self.original, pattern)
+
+    def after(self, pattern: Pattern) -> int:
+        return self._count(self.published, pattern)
+
+    def _count(self, sequences: Sequences, pattern: Pattern) -> int:
+        values = {str(item): item for item in sequences.items}
+        if not all(name in values for element in pattern for name in element):
+            return 0
+        named = [[values[name] for name in element] for element in pattern]
+        return support(sequences, named, self.max_gap, self.window)
+
+
+def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
+    """Patterns by the names of their items: a file may have turned numbers into text."""
+    names = [str(item) for item in found.items]
+    supports = found.supports.tolist()
+    named = {
+        tuple(tuple(sorted(names[code] for code in element)) for element in pattern): supports[number]
+        for number, pattern in enumerate(list_pattern_codes(found))
+    }
+    return {
+        pattern: count
+        for pattern, count in named.items()
+        if not any(MARK in element for element in pattern) and not any(_holds(pattern, secret) for secret in secrets)
+    }
+
+
+def _name_pattern(pattern: Iterable[Any]) -> Pattern:
+    return tuple(tuple(sorted(map(str, element))) for element in list_elements(pattern))
+
+
+def _holds(pattern: Pattern, part: Pattern) -> bool:
+    """Whether one pattern contains another."""
+    later = iter(pattern)
+    return all(any(set(element) <= set(larger) for larger in later) for element in part)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Whether published sequences hide their owners: how many contain each of them.
+
+A release in which no subsequence is rare need not be searched subsequence by subsequence. Whatever occurs in it is
+contained in some published sequence, and everything that contains a sequence also contains what is in it. So the rarest
+subsequence is a whole published sequence, and the smallest support is that of the published sequence which the fewest
+contain. In the same way, if each published sequence is contained in k originals, so is all that occurs in the release.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Ints
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.progress import report_progress
+from sfumato.release import Number
+from sfumato.sequences import Sequences
+
+_CHUNK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctSequences:
+    """The distinct sequences among some, sorted so that those which start alike are neighbours."""
+
+    spellings: list[bytes]
+    rows: Any
+    """The same as arrays for kernels."""
+
+    @classmethod
+    def of(cls, data: Sequences, numbers: Mapping[str, int]) -> DistinctSequences:
+        """Collect them; items are compared as text."""
+        spelled = spell_sequences(data, numbers)
+        counts: dict[bytes, int] = {}
+        for text in spelled:
+            counts[text] = counts.get(text, 0) + 1
+        spellings = sorted(counts)
+        return cls(spellings, unpack_spellings(spellings, np.array([counts[text] for text in spellings], np.int64)))
+
+    def find_whole(self) -> Ints:
+        """Those that no other starts with: what others start with is contained in more."""
+        pairs = zip(self.spellings, [*self.spellings[1:], b""], strict=True)
+        return np.flatnonzero([not following.startswith(text) for text, following in pairs])
+
+
+def number_items(*several: Sequences) -> dict[str, int]:
+    """A number for each item of some sequences, by its text: "7" and 7 are the same."""
+    numbers: dict[str, int] = {}
+    for data in several:
+        for item in data.items:
+            numbers.setdefault(str(item), len(numbers))
+    return numbers
+
+
+def spell_sequences(data: Sequences, numbers: Mapping[str, int]) -> list[bytes]:
+    """Each sequence as bytes: its items' numbers, ascending in each element, with -1 after each element."""
+    number = np.array([numbers[str(item)] for item in data.items], dtype=np.int32)
+    elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))
+    codes = number[data.codes] if len(number) else np.zeros(0, dtype=np.int32)
+    codes = codes[np.lexsort((codes, elements))]
+    marked = np.insert(codes, data.element_offsets[1:], np.int32(-1)) if len(codes) else codes
+    # Each element is longer by its mark.
+    bounds = (data.element_offsets[data.offsets] + data.offsets).tolist()
+    content = marked.astype(np.int32).tobytes()
+    return [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds)]
+
+
+def unpack_spellings(spellings: list[bytes], weights: Ints) -> Any:
+    """Sequences as arrays for kernels."""
+    from sfumato.kernels.sequences.crowd_counts import SpelledRows
+
+    marked = np.frombuffer(b"".join(spellings), dtype=np.int32)
+    ends = np.cumsum([0, *(len(text) // 4 for text in spellings)])
+    is_mark = marked < 0
+    closed = np.concatenate(([0], np.cumsum(is_mark)))
+    items_before = np.concatenate(([0], np.cumsum(~is_mark)))
+    element_offsets = np.concatenate(([0], items_before[np.flatnonzero(is_mark) + 1])).astype(np.int64)
+    codes = np.ascontiguousarray(marked[~is_mark])
+    offsets = closed[ends].astype(np.int64)
+    marks = np.zeros(len(spellings), dtype=np.uint64)
+    owners = np.repeat(np.arange(len(spellings)), np.diff(items_before[ends]))
+    np.bitwise_or.at(marks, owners, np.uint64(1) << (codes % 64).astype(np.uint64))
+    return SpelledRows(offsets, element_offsets, codes, marks, weights)
+
+
+def least_containing(published: Sequences, among: Sequences) -> int:
+    """The smallest number of sequences of `among` that contain a published one; 0 if nothing is published."""
+    if not len(published):
+        return 0
+    from sfumato.kernels.sequences.crowd_counts import count_least_containing
+
+    numbers = number_items(published, among)
+    inner = DistinctSequences.of(published, numbers)
+    outer = inner if among is published else DistinctSequences.of(among, numbers)
+    whole = inner.find_whole()
+    starts = np.array([bisect_left(outer.spellings, inner.spellings[row]) for row in whole], dtype=np.int64)
+    least = len(among)
+    for first in range(0, len(whole), _CHUNK):
+        report_progress("counting sequences that contain others", first, len(whole))
+        last = min(first + _CHUNK, len(whole))
+        least = int(count_least_containing(inner.rows, whole, outer.rows, starts, first, last, least))
+    return least
+
+
+def sequence_anonymity(sequences: Sequences) -> int:
+    """The smallest support of anything that occurs in some sequences: their k.
+
+    It is the number of sequences that contain the rarest whole sequence, since what is part of it is at least as
+    frequent.
+    """
+    return least_containing(sequences, sequences)
+
+
+@checks_claim("sequence_anonymity", "at_least")
+def _check_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return sequence_anonymity(evidence.published)
+
+
+@checks_claim("original_support", "at_least", needs_original=True)
+def _check_original_support(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return least_containing(evidence.published, evidence.original)
+
+
+checks_claim("sequence_count", "exactly", properties=("sequences",))(lambda evidence, _: len(evidence.published))

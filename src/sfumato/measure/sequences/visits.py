@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Visits of regions and flows between them, before and after; and how far each sequence moved from its original."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Codes, Ints
+from sfumato.errors import DataError
+from sfumato.public.marked_items import MARK
+from sfumato.sequences import Sequences
+
+
+def visit_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
+    """How often each item, such as a region, is visited: `region`, `before`, `after`. The mark Δ is left out."""
+    counts = [_count_items(data) for data in (original, published)]
+    names = sorted({*counts[0], *counts[1]} - {MARK})
+    return pl.DataFrame(
+        {
+            "region": names,
+            "before": [counts[0].get(name, 0) for name in names],
+            "after": [counts[1].get(name, 0) for name in names],
+        },
+        schema={"region": pl.String, "before": pl.Int64, "after": pl.Int64},
+    )
+
+
+def flow_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
+    """How often one item directly follows another: `start`, `goal`, `before`, `after`.
+
+    Items of neighbouring elements are paired, each with each. A mark Δ between two regions ends a flow.
+    """
+    counts = [_count_steps(data) for data in (original, published)]
+    pairs = sorted({pair for pair in (*counts[0], *counts[1]) if MARK not in pair})
+    return pl.DataFrame(
+        {
+            "start": [start for start, _ in pairs],
+            "goal": [goal for _, goal in pairs],
+            "before": [counts[0].get(pair, 0) for pair in pairs],
+            "after": [counts[1].get(pair, 0) for pair in pairs],
+        },
+        schema={"start": pl.String, "goal": pl.String, "before": pl.Int64, "after": pl.Int64},
+    )
+
+
+def edit_distances(original: Sequences, published: Sequences, rows: Ints | None = None) -> Ints:
+    """For each published sequence, how many elements were inserted, deleted or replaced.
+
+    `rows` are the originals of the published sequences, as in `release.details.rows`; without it they correspond one to
+    one.
+    """
+    from sfumato.kernels.sequences.edit_distance import LabelRows, measure_edit_distances
+
+    if rows is None and len(original) != len(published):
+        raise DataError(f"{len(original)} sequences became {len(published)}: give rows, the original of each")
+    owners = np.arange(len(published), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64).copy()
+    numbers: dict[Any, int] = {}
+    before, after = (LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published))
+    costs = np.empty(int(np.diff(published.offsets).max(initial=0)) + 1, dtype=np.int64)
+    distances = np.zeros(len(published), dtype=np.int64)
+    measure_edit_distances(before, after, owners, costs, distances)
+    return distances
+
+
+def _count_items(data: Sequences) -> dict[str, int]:
+    counts = np.bincount(data.codes, minlength=len(data.items)).tolist()
+    return {str(item): count for item, count in zip(data.items, counts, strict=True)}
+
+
+def _count_steps(data: Sequences) -> dict[tuple[str, str], int]:
+    """Pairs of items of neighbouring elements, counted."""
+    sizes = np.diff(data.element_offsets)
+    element_rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    pairs = np.flatnonzero(element_rows[1:] == element_rows[:-1])
+    left, right = sizes[pairs], sizes[pairs + 1]
+    totals = left * right
+    place = np.arange(int(totals.sum())) - np.repeat(np.cumsum(totals) - totals, totals)
+    width = np.repeat(right, totals)
+    start = data.codes[np.repeat(data.element_offsets[pairs], totals) + place // np.maximum(width, 1)]
+    goal = data.codes[np.repeat(data.element_offsets[pairs + 1], totals) + place % np.maximum(width, 1)]
+    keys, counts = np.unique(start.astype(np.int64) * max(len(data.items), 1) + goal, return_counts=True)
+    names = [str(item) for item in data.items]
+    return {
+        (names[key // len(names)], names[key % len(names)]): count
+        for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
+    }
+
+
+def _number_elements(data: Sequences, numbers: dict[Any, int]) -> Codes:
+    """Each element as a number; equal elements, by the names of their items, have the same."""
+    names = [str(item) for item in data.items]
+    if data.codes.size == data.element_offsets.size - 1:
+        of_code = np.array([numbers.setdefault((name,), len(numbers)) for name in names], dtype=np.int32)
+        return of_code[data.codes]
+    codes, bounds = data.codes.tolist(), data.element_offsets.tolist()
+    elements = (tuple(sorted(names[code] for code in codes[first:stop])) for first, stop in pairwise(bounds))
+    return np.fromiter((numbers.setdefault(element, len(numbers)) for element in elements), np.int32, len(bounds) - 1)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Mining of sequences and trajectories."""

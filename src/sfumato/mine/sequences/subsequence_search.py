@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Run a search for subsequences: lay out sequences, distribute tasks to threads, collect found patterns.
+
+A task is one frequent item with all patterns that begin with it. One thread begins; if it does not finish within some
+milliseconds, a second one takes tasks as well. Patterns are put in the order of tasks, so that threads do not change
+the result.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+
+from sfumato import progress
+from sfumato.arrays import Codes, Ints
+from sfumato.errors import DataError
+from sfumato.kernels.sequences import subsequences_prepare as prepare
+from sfumato.kernels.sequences.subsequences_closed import ElementRows
+from sfumato.kernels.sequences.subsequences_lists import SequenceLists
+from sfumato.kernels.sequences.subsequences_masks import MOST_ITEMS, MaskRows, lay_masks
+from sfumato.mine.sequences.subsequence_worker import (
+    FoundPatterns,
+    SequenceLayout,
+    SubsequenceQuestion,
+    SubsequenceWorker,
+)
+from sfumato.sequences import Sequences
+
+STEP = "Looking for frequent subsequences"
+FIRST_WORK = 4_000_000
+WORK = 40_000_000
+ALONE = 0.004
+"""Seconds before a second thread pays off."""
+BATCHES = 64
+MOST_ROWS = 1 << 25
+"""Positions of tokens are numbers of 32 bits."""
+
+Allow = Callable[[int, int], None]
+"""Called with the number of patterns and codes so far; raises if they are too many."""
+
+
+def search_subsequences(sequences: Sequences, question: SubsequenceQuestion, allow: Allow) -> list[FoundPatterns]:
+    """All patterns that are asked for, in pieces, in order."""
+    layout = lay_out(sequences, question)
+    return _ThreadedSearch(question, layout, allow).run() if layout.codes.size else []
+
+
+def lay_out(sequences: Sequences, question: SubsequenceQuestion) -> SequenceLayout:
+    """Rank the frequent items and lay out the sequences for the search that fits."""
+    if len(sequences) > MOST_ROWS or sequences.codes.size > 1 << 31:
+        raise DataError(f"{len(sequences):,} sequences are more than one search takes; mine a part of them")
+    row_offsets = np.ascontiguousarray(sequences.element_offsets[sequences.offsets])
+    counts = np.zeros(len(sequences.items), dtype=np.int64)
+    prepare.count_rows_of_codes(sequences.codes, row_offsets, np.full_like(counts, -1), counts)
+    frequent = np.flatnonzero(counts >= question.least)
+    rank = np.full(counts.size, -1, dtype=np.int32)
+    rank[frequent] = np.arange(frequent.size, dtype=np.int32)
+    layout = SequenceLayout(frequent.astype(np.int32), counts[frequent], 0)
+    layout.joins = sequences.element_offsets.size - 1 < sequences.codes.size
+    if layout.joins or question.is_limited or question.kind:
+        _lay_elements(sequences, rank, layout)
+    else:
+        _lay_lists(sequences, row_offsets, rank, layout)
+    return layout
+
+
+def _lay_lists(sequences: Sequences, row_offsets: Ints, rank: Codes, layout: SequenceLayout) -> None:
+    items = layout.codes.size
+    starts = np.concatenate(([0], np.cumsum(layout.counts)))
+    flat = np.empty(sequences.codes.size + len(sequences) + 1, dtype=np.int32)
+    places = np.empty(int(starts[-1]), dtype=np.uint32)
+    seen = np.full(items, -1, dtype=np.int64)
+    used = prepare.lay_rows(sequences.codes, row_offsets, rank, seen, flat, starts, places)
+    flat = flat[:used]
+    marks = np.flatnonzero(flat == prepare.MARK)
+    lengths = np.diff(marks, prepend=-1) - 1
+    layout.longest = int(lengths.max(initial=0))
+    if items > MOST_ITEMS:
+        layout.lists = SequenceLists(flat, places, starts, layout.codes)
+        return
+    words = int(((lengths + 63) >> 6).sum())
+    layout.masks = MaskRows(
+        after=np.empty(used, dtype=np.uint64),
+        bits=np.empty(words * items, dtype=np.uint64),
+        codes=layout.codes,
+        starts=starts,
+        tokens=places,
+        slots=np.empty_like(places),
+    )
+    lay_masks(flat, used, items, layout.masks)
+
+
+def _lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout) -> None:
+    elements = sequences.element_offsets.size - 1
+    tokens = np.empty(sequences.codes.size, dtype=np.int32)
+    starts = np.empty(elements + 1, dtype=np.int64)
+    row_of, position_of = np.empty(elements, np.int32), np.empty(elements, np.int32)
+    row_ends = np.empty(len(sequences), dtype=np.int32)
+    kept = prepare.lay_elements(
+        sequences.codes,
+        sequences.element_offsets,
+        sequences.offsets,
+        rank,
+        tokens,
+        starts,
+        row_of,
+        position_of,
+        row_ends,
+    )
+    tokens = tokens[: starts[kept]]
+    order = np.argsort(tokens, kind="stable")
+    owner = np.repeat(np.arange(kept, dtype=np.int32), np.diff(starts[: kept + 1]))
+    counts = np.bincount(tokens, minlength=layout.codes.size)
+    row_sizes = np.diff(starts[np.concatenate(([0], row_ends))])
+    layout.longest, layout.counts = int(row_sizes.max(initial=0)), counts.astype(np.int64)
+    layout.elements = ElementRows(
+        tokens=tokens,
+        starts=starts[: kept + 1],
+        row_of=row_of[:kept],
+        position_of=position_of[:kept],
+        row_ends=row_ends,
+        codes=layout.codes,
+        task_starts=np.concatenate(([0], np.cumsum(counts, dtype=np.int64))),
+        task_elements=owner[order],
+    )
+
+
+@dataclass(slots=True)
+class _TaskBatch:
+    """Tasks that one thread does in sequence, and what it found."""
+
+    first: int
+    stop: int
+    pieces: list[FoundPatterns] = field(default_factory=list)
+
+
+class _ThreadedSearch:
+    """One search, in one or two threads."""
+
+    def __init__(self, question: SubsequenceQuestion, layout: SequenceLayout, allow: Allow) -> None:
+        self.question, self.layout, self.allow = question, layout, allow
+        self.batches = _cut_tasks(layout)
+        self.next_batch = count()
+        self.failures: list[BaseException] = []
+        self.is_stopped = False
+        self.done = self.patterns = self.codes = 0
+        self.began = time.monotonic()
+        self.other: threading.Thread | None = None
+
+    def run(self) -> list[FoundPatterns]:
+        self.allow(0, 0)
+        try:
+            self._take_batches(is_first=True)
+        except BaseException:
+            self.is_stopped = True
+            raise
+        finally:
+            if self.other is not None:
+                self.other.join()
+        if self.failures:
+            raise self.failures[0]
+        return [piece for batch in self.batches for piece in batch.pieces]
+
+    def _take_batches(self, is_first: bool) -> None:
+        worker = SubsequenceWorker(self.question, self.layout)
+        while (number := next(self.next_batch)) < len(self.batches):
+            batch = self.batches[number]
+            worker.begin(batch.first, batch.stop)
+            for is_full in worker.steps(FIRST_WORK if is_first and self.other is None else WORK):
+                if self.is_stopped or self.failures:
+                    return
+                if is_full:
+                    self._keep(worker, batch)
+                if is_first:
+                    progress.report_progress(STEP, self.done, self.layout.codes.size)
+                    self._call_other_thread()
+            self._keep(worker, batch)
+            self.done += batch.stop - batch.first
+            if is_first:
+                self._call_other_thread()
+
+    def _call_other_thread(self) -> None:
+        """Start a second thread once the search has taken some time."""
+        if self.other is None and time.monotonic() - self.began > ALONE and (os.cpu_count() or 1) > 1:
+            self.other = threading.Thread(target=self._help, name="subsequences", daemon=True)
+            self.other.start()
+
+    def _help(self) -> None:
+        try:
+            self._take_batches(is_first=False)
+        except BaseException as failure:  # passed to the waiting thread
+            self.failures.append(failure)
+
+    def _keep(self, worker: SubsequenceWorker, batch: _TaskBatch) -> None:
+        if not worker.has_output:
+            return
+        piece = worker.drain()
+        self.patterns += piece.supports.size
+        self.codes += piece.codes.size
+        self.allow(self.patterns, self.codes)
+        batch.pieces.append(piece)
+
+
+def _cut_tasks(layout: SequenceLayout) -> list[_TaskBatch]:
+    """Cut the tasks into batches of about equal shares."""
+    tasks = layout.codes.size
+    shares = np.cumsum(layout.counts)
+    cuts = np.searchsorted(shares, shares[-1] * np.arange(1, BATCHES + 1) // BATCHES)
+    ends = (np.unique(np.minimum(cuts, tasks - 1)) + 1).tolist()
+    return [_TaskBatch(first, stop) for first, stop in zip([0, *ends[:-1]], ends, strict=True)]

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""One thread of a search for subsequences: its arrays, its state, and its buffer of found patterns.
+
+Three searches answer the same calls: over words where at most 64 single items are frequent, over lists where more are,
+and over ends for itemsets, limits, and closed or maximal patterns. Arrays start small; the kernels say which must grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.kernels.sequences import subsequences_ends as over_ends
+from sfumato.kernels.sequences import subsequences_lists as over_lists
+from sfumato.kernels.sequences import subsequences_masks as over_masks
+from sfumato.kernels.sequences import subsequences_output as fields
+from sfumato.kernels.sequences.subsequences_closed import ElementRows, InsertionScratch
+from sfumato.kernels.sequences.subsequences_ends import EndScratch, EndSearch, EndStack
+from sfumato.kernels.sequences.subsequences_lists import SequenceLists, SequenceSearch, TokenScratch
+from sfumato.kernels.sequences.subsequences_masks import MaskRows, MaskStack
+from sfumato.kernels.sequences.subsequences_output import DONE, FULL, GROW, PatternBuffer
+
+BUFFER_CODES = 1 << 17
+BUFFER_PATTERNS = 1 << 15
+START = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SubsequenceQuestion:
+    """The parameters of a search."""
+
+    least: int
+    kind: int = fields.ALL
+    """0 all, 1 closed, 2 maximal: the kernels' numbers."""
+    max_length: int = fields.UNBOUNDED
+    max_gap: int = fields.UNBOUNDED
+    window: int = fields.UNBOUNDED
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether matches have limits."""
+        return min(self.max_gap, self.window) < fields.UNBOUNDED
+
+
+@dataclass(slots=True)
+class SequenceLayout:
+    """Sequences in the form of one of the searches."""
+
+    codes: Codes
+    """The frequent items."""
+    counts: Ints
+    """How much there is of each, for an even share of work."""
+    longest: int
+    """The largest number of frequent tokens in a row."""
+    joins: bool = False
+    lists: SequenceLists | None = None
+    masks: MaskRows | None = None
+    elements: ElementRows | None = None
+
+
+class FoundPatterns(NamedTuple):
+    """Some of the found patterns, in lasting arrays."""
+
+    codes: Codes
+    ends: Ints
+    supports: Ints
+
+
+class SubsequenceWorker:
+    """A search that can be paused and resumed."""
+
+    def __init__(self, question: SubsequenceQuestion, layout: SequenceLayout) -> None:
+        """Create the arrays that the layout needs."""
+        self._layout, self._question = layout, question
+        state = self._state = np.zeros(fields.FIELDS, dtype=np.int64)
+        state[fields.LEAST], state[fields.KIND] = question.least, question.kind
+        state[fields.MAX_LENGTH], state[fields.DEPTH] = question.max_length, -1
+        state[fields.MAX_GAP], state[fields.WINDOW] = question.max_gap, question.window
+        state[fields.JOINS] = layout.joins
+        state[fields.FIRST_ONLY] = not layout.joins and not question.is_limited
+        self._path = np.empty(layout.longest + 2, dtype=np.int32)
+        self._output = PatternBuffer(
+            codes=np.empty(max(BUFFER_CODES, 4 * layout.longest), np.int32),
+            ends=np.empty(BUFFER_PATTERNS, np.int64),
+            supports=np.empty(BUFFER_PATTERNS, np.int64),
+        )
+        if layout.elements is not None:
+            self._make_end_arrays()
+        else:
+            self._make_mask_arrays()
+
+    def _make_mask_arrays(self) -> None:
+        items = self._layout.codes.size
+        self._frames = np.zeros((START, over_lists.LEVEL_FRAME), dtype=np.int64)
+        self._lists = SequenceLists(*_make_empty(START, np.int32, np.uint32, np.int64, np.int32))
+        self._scratch = TokenScratch(
+            np.zeros(items, np.int64), np.zeros(max(items, START), np.int64), np.zeros(items, np.int32)
+        )
+        self._masks = MaskRows(*_make_empty(START + 1, np.uint64, np.uint64, np.int32, np.int64, np.uint32, np.uint32))
+        self._stack = MaskStack(
+            np.zeros((8, over_masks.MASK_FRAME), dtype=np.int64),
+            *_make_empty(16 * over_masks.MOST_ITEMS, np.int32, np.int64, np.int64),
+            *_make_empty(4096, np.uint32, np.uint32),
+            *_make_empty(START, np.int64, np.uint64),
+        )
+
+    def _make_end_arrays(self) -> None:
+        items = self._layout.codes.size
+        self._ranks = np.empty_like(self._path)
+        self._ends = EndStack(
+            np.zeros((8, over_ends.END_FRAME), dtype=np.int64),
+            *_make_empty(2 * items + START, np.int32, np.int64, np.int64, np.int64),
+            *_make_empty(4096, np.int32, np.int32),
+        )
+        self._extensions = EndScratch(*(np.zeros(2 * items, np.int64) for _ in range(3)))
+        self._insertions = InsertionScratch(
+            begins=np.zeros(self._path.size + 1, np.int64),
+            left=np.zeros(self._path.size + 1, np.int64),
+            right=np.zeros(self._path.size + 1, np.int64),
+            counts=np.zeros(START, np.int32),
+            marks=np.zeros(START, np.int64),
+        )
+
+    def begin(self, first: int, stop: int) -> None:
+        """Take the tasks, frequent items, from `first` up to `stop`."""
+        layout, state = self._layout, self._state
+        if layout.elements is not None:
+            rows = layout.elements
+            self._grow_to(fields.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
+            over_ends.begin_ends(self._make_end_search(), first, stop)
+        elif layout.masks is not None:
+            self._grow_to(fields.MASK_ENTRIES, int(layout.masks.starts[stop] - layout.masks.starts[first]))
+            state[fields.MASK_ITEMS] = layout.codes.size
+            over_masks.begin_masks(state, layout.masks, self._stack, first, stop)
+        else:
+            self._frames[0, over_lists.AT], self._frames[0, over_lists.STOP] = first, stop
+            self._frames[0, over_lists.ITEMS] = layout.codes.size
+
+    def steps(self, work: int) -> Iterator[bool]:
+        """Search until done; regularly yield whether the buffer is full and must be drained."""
+        while (status := self._advance_search(work)) != DONE:
+            yield status == FULL
+
+    @property
+    def has_output(self) -> bool:
+        """Whether the buffer holds anything."""
+        return bool(self._state[fields.PATTERNS])
+
+    def drain(self) -> FoundPatterns:
+        """Empty the buffer and return a copy of its content."""
+        patterns, codes = int(self._state[fields.PATTERNS]), int(self._state[fields.CODES])
+        self._state[fields.PATTERNS] = self._state[fields.CODES] = 0
+        output = self._output
+        return FoundPatterns(
+            output.codes[:codes].copy(), output.ends[:patterns].copy(), output.supports[:patterns].copy()
+        )
+
+    def _advance_search(self, work: int) -> int:
+        state, layout = self._state, self._layout
+        state[fields.WORK_LEFT] = work
+        while True:
+            if layout.elements is not None:
+                status = over_ends.search_ends(self._make_end_search())
+            elif layout.masks is not None:
+                status = over_masks.search_mask_rows(state, self._output, self._path, layout.masks, self._stack)
+            else:
+                search = SequenceSearch(
+                    state, self._output, self._path, self._frames, self._lists, self._scratch, self._masks, self._stack
+                )
+                status = over_lists.search_sequence_lists(search, layout.lists)
+            if status != GROW:
+                return int(status)
+            self._grow_to(int(state[fields.SHORT_OF]), int(state[fields.SHORT_SIZE]))
+
+    def _make_end_search(self) -> EndSearch:
+        assert self._layout.elements is not None
+        return EndSearch(
+            self._state, self._output, self._path, self._ranks, self._layout.elements, self._ends, self._extensions,
+            self._insertions,
+        )  # fmt: skip
+
+    def _grow_to(self, which: int, needed: int) -> None:
+        if which == fields.LEVEL_FRAMES:
+            self._frames = _lengthen_array(self._frames, needed)
+            return
+        name, short = _SHORT[which]
+        arrays = getattr(self, name)
+        size = needed * over_masks.MOST_ITEMS if which == fields.MASK_FRAMES else needed  # each frame has its children
+        longer = {array: _lengthen_array(getattr(arrays, array), size) for array in short}
+        setattr(self, name, arrays._replace(**longer))
+
+
+_SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
+    fields.LEVEL_FLAT: ("_lists", ("flat",)),
+    fields.LEVEL_PLACES: ("_lists", ("places",)),
+    fields.LEVEL_ITEMS: ("_lists", ("starts", "codes")),
+    fields.MASK_TOKENS: ("_masks", ("after", "tokens", "slots")),
+    fields.MASK_WORDS: ("_masks", ("bits",)),
+    fields.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends")),
+    fields.MASK_ENTRIES: ("_stack", ("tokens", "slots")),
+    fields.END_FRAMES: ("_ends", ("frames",)),
+    fields.END_ENTRIES: ("_ends", ("elements", "first_positions")),
+    fields.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
+    fields.END_SLOTS: ("_insertions", ("counts", "marks")),
+}
+"""The arrays that the kernels may find too short."""
+
+
+def _make_empty(size: int, *kinds: Any) -> list[Any]:
+    return [np.empty(size, dtype=kind) for kind in kinds]
+
+
+def _lengthen_array(array: Any, needed: int) -> Any:
+    """A longer array with the same beginning, unless it is long enough already."""
+    if len(array) >= needed:
+        return array
+    longer = np.zeros((needed + needed // 2 + 16, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Frequent subsequences: patterns that at least a minimum number of sequences contain; all, closed or maximal ones.
+
+:func:`frequent_subsequences` returns a polars frame of ``pattern`` and ``support`` (a count of sequences).
+:func:`find_subsequences` returns flat arrays for further computation. Containment and its limits ``max_gap`` and
+``window`` are those of :mod:`sfumato.mine.sequences.containment`. Counts are exact.
+
+A closed pattern is contained in no longer pattern of the same support, a maximal one in no longer frequent pattern,
+where supports are counted under the same limits. `max_length` is a number of items; it leaves out longer patterns and
+does not change which ones are closed or maximal. The empty pattern is not included. The order is that of a depth-first
+search and does not depend on the number of threads.
+
+Papers: J. Pei et al., *PrefixSpan*, ICDE 2001. J. Wang, J. Han, *BIDE: efficient mining of frequent closed sequences*,
+ICDE 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from sfumato.arrays import Codes, Flags, Ints
+from sfumato.baskets import Items
+from sfumato.errors import PolicyError
+from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
+from sfumato.public.thresholds import Support, compute_least_count
+from sfumato.sequences import Sequences
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PatternKind = Literal["all", "closed", "maximal"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subsequences:
+    """Patterns and their supports, as one run of item codes cut by offsets."""
+
+    items: Items
+    """The vocabulary of the sequences."""
+    offsets: Ints
+    """Pattern i holds ``codes[offsets[i]:offsets[i + 1]]``."""
+    codes: Codes
+    """Indices into ``items``; the complement ``~code`` of one joins the element before it."""
+    supports: Ints
+    """How many sequences contain each pattern."""
+    rows: int
+    """The number of sequences."""
+    flat: bool
+    """Whether patterns are lists of items, not of item lists."""
+
+    def __len__(self) -> int:
+        """The number of patterns."""
+        return self.supports.size
+
+    def take(self, kept: Flags) -> Subsequences:
+        """Only some of the patterns."""
+        lengths = np.diff(self.offsets)
+        offsets = np.concatenate(([0], np.cumsum(lengths[kept], dtype=np.int64)))
+        codes = self.codes[np.repeat(kept, lengths)]
+        return Subsequences(self.items, offsets, codes, self.supports[kept], self.rows, self.flat)
+
+
+def frequent_subsequences(
+    sequences: Sequences,
+    min_support: Support,
+    max_length: int | None = None,
+    max_gap: int | None = None,
+    window: int | None = None,
+    kind: PatternKind = "all",
+    *,
+    at_most: int | None = None,
+) -> pl.DataFrame:
+    """The frequent subsequences as a frame of ``pattern`` and ``support``.
+
+    A pattern is a list of items, or of sorted item lists if the sequences are not flat. A support is a count if it is
+    an int, a share of the sequences if it is a float. `max_gap` is the largest number of elements between neighbours of
+    a match (0: adjacent), `window` the largest number of elements from the first to the last of a match; a sequence
+    counts if any match keeps both. An error is raised for more than `at_most` patterns, or more than fit in half the
+    machine's memory.
+    """
+    import polars as pl
+
+    found = find_subsequences(sequences, min_support, max_length, max_gap, window, kind, at_most=at_most)
+    return pl.DataFrame({"pattern": list_patterns(found), "support": found.supports})
+
+
+def find_subsequences(
+    sequences: Sequences,
+    min_support: Support,
+    max_length: int | None = None,
+    max_gap: int | None = None,
+    window: int | None = None,
+    kind: PatternKind = "all",
+    *,
+    at_most: int | None = None,
+) -> Subsequences:
+    """The frequent subsequences as flat arrays."""
+    from sfumato.mine.baskets.itemsets import refuse_large
+    from sfumato.mine.sequences.subsequence_search import search_subsequences
+    from sfumato.mine.sequences.subsequence_worker import SubsequenceQuestion
+
+    if kind not in get_args(PatternKind):
+        raise PolicyError('kind must be "all", "closed" or "maximal"')
+    if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
+        raise PolicyError("max_length must be a whole number of items, at least 1, or None")
+    limits = check_limits(max_gap, window)
+    least = compute_least_count(min_support, len(sequences))
+    is_filtered = kind != "all" and not limits.is_free
+    question = SubsequenceQuestion(
+        least=least,
+        kind=0 if is_filtered else get_args(PatternKind).index(kind),
+        max_length=UNBOUNDED if max_length is None or is_filtered else max_length,
+        max_gap=limits.max_gap,
+        window=limits.window,
+    )
+    pieces = search_subsequences(
+        sequences, question, lambda count, codes: refuse_large("patterns", count, 40 * codes + 16 * count, at_most)
+    )
+    ends = np.cumsum([0, *(piece.codes.size for piece in pieces)])[:-1]
+    found = Subsequences(
+        items=sequences.items,
+        offsets=np.concatenate(
+            [np.zeros(1, np.int64), *(piece.ends + end for piece, end in zip(pieces, ends, strict=True))]
+        ),
+        codes=np.concatenate([np.zeros(0, np.int32), *(piece.codes for piece in pieces)]),
+        supports=np.concatenate([np.zeros(0, np.int64), *(piece.supports for piece in pieces)]),
+        rows=len(sequences),
+        flat=sequences.flat,
+    )
+    if is_filtered:
+        from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
+
+        found = found.take(flag_uncovered(found, same_support=kind == "closed"))
+        return found if max_length is None else found.take(np.diff(found.offsets) <= max_length)
+    return found
+
+
+def list_patterns(found: Subsequences) -> pl.Series:
+    """The patterns as a polars series of lists of items, or of item lists."""
+    import polars as pl
+    import pyarrow as pa
+
+    is_text = bool(found.items) and isinstance(found.items[0], str)
+    kind = pl.String if is_text else pl.Int64
+    names = pl.Series(found.items, dtype=kind)
+    codes = np.where(found.codes < 0, ~found.codes, found.codes)
+    values = names.gather(codes).to_arrow()
+    if found.flat:
+        lists = pa.LargeListArray.from_arrays(pa.array(found.offsets), values)
+        return pl.Series("pattern", lists, dtype=pl.List(kind))
+    begins = np.flatnonzero(found.codes >= 0)
+    elements = pa.LargeListArray.from_arrays(pa.array(np.append(begins, codes.size)), values)
+    bounds = np.searchsorted(begins, found.offsets)
+    lists = pa.LargeListArray.from_arrays(pa.array(bounds), elements)
+    return pl.Series("pattern", lists, dtype=pl.List(pl.List(kind)))
+
+
+def list_pattern_codes(found: Subsequences) -> list[tuple[tuple[int, ...], ...]]:
+    """Each pattern as a tuple of its elements, tuples of codes."""
+    patterns = []
+    codes = found.codes.tolist()
+    for begin, end in pairwise(found.offsets.tolist()):
+        elements: list[list[int]] = []
+        for code in codes[begin:end]:
+            if code >= 0:
+                elements.append([code])
+            else:
+                elements[-1].append(~code)
+        patterns.append(tuple(map(tuple, elements)))
+    return patterns

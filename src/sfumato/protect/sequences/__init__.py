@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Methods for sequences and trajectories."""

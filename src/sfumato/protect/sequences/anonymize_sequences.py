@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Anonymize sequences: publish only sequences that at least k of the published ones contain.
+
+Against an adversary who knows some places or pages of a person's trace, in order, and looks for the sequences that
+contain them. What leaks: what at least k people have in common, and how many sequences there are. Pensa, Monreale,
+Pinelli, Pedreschi, *Pattern-preserving k-anonymization of sequences and its application to mobility data mining*
+(2008).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.arrays import Flags, Ints
+from sfumato.details import SequenceDetails
+from sfumato.errors import DataError, ImpossibleRelease
+from sfumato.protect.method import Method
+from sfumato.protect.sequences.closest_paths import find_closest, flag_rare_paths
+from sfumato.protect.sequences.edits import SequenceEdits
+from sfumato.protect.sequences.element_labels import ElementLabels
+from sfumato.protect.sequences.prefix_tree import LabelRows, PrefixTree, grow_tree
+from sfumato.protect.sequences.sequence_claims import claim_crowds, claim_original_support
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.sequences import Sequences
+
+
+class AnonymizeSequences(Method):
+    """Replace rare sequences by frequent ones that resemble them, so that nobody can be found by a part of theirs.
+
+    Guarantee: every published sequence is contained in at least k published ones, and so is everything in it: no
+    sequence of items, whatever its length, occurs in fewer than k published sequences unless it occurs in none. And
+    every published sequence is contained in at least k originals, so that no pattern is k-frequent that was not before.
+    With `literal` only the latter is guaranteed, which implies the published definition. Against: anyone who knows
+    elements of a person's sequence, in order, and looks for the sequences that contain them. Limits: a published
+    sequence may have elements that its person never had, since the closest frequent sequence replaces a rare one; a
+    sequence that has nothing in common with any frequent one is dropped; an element of several items is kept or lost
+    as a whole; what all k have in common is revealed. Papers: Pensa, Monreale, Pinelli, Pedreschi 2008.
+    """
+
+    shape: ClassVar[str] = "sequences"
+    gives: ClassVar[str] = "sequences"
+    utility = "sequences"
+    section = "sequences"
+    iso_20889: ClassVar[str] = "local suppression"
+    loss_meaning: ClassVar[str] = (
+        "Of the elements of all sequences before and after, the share that was deleted or inserted."
+    )
+    truthful: ClassVar[bool] = False
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "literal")
+
+    method: Literal["anonymize_sequences"] = "anonymize_sequences"
+    k: int = Field(ge=2, strict=True)
+    """How many published sequences must contain what occurs in one of them; at least 2."""
+    literal: bool = False
+    """Whether to stop after one pass, as published: then some sequences may still be rare."""
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """One pass is known to leave rare sequences."""
+        return "for study" if self.literal else "stable"
+
+    def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
+        """Grow the frequent part of the prefix tree, move what was cut to the closest paths, and spell them."""
+        self.refuse_other_shape(data)
+        _refuse_small(data, self.k)
+        labels = ElementLabels.of(data)
+        paths = _anonymize(labels.rows, self.k, once=self.literal)
+        kept = np.flatnonzero(paths.published)
+        published = paths.tree.spell_paths(paths.nodes[kept])
+        if not len(published.labels):
+            raise ImpossibleRelease(f"no element is first in {self.k} sequences, so nothing would be left; lower k")
+        lost = np.flatnonzero(~paths.published)
+        edits = SequenceEdits.of(labels.rows.select(kept), published)
+        return Release(
+            data=labels.to_sequences(published),
+            method=self,
+            claims=(*(() if self.literal else (claim_crowds(self.k),)), claim_original_support(self.k)),
+            losses=edits.losses(int(np.diff(data.offsets)[lost].sum()), len(lost)),
+            details=SequenceDetails(rows=kept, suppressed=lost, passes=paths.passes, moved=paths.moved),
+        )
+
+
+def _refuse_small(data: Sequences, k: int) -> None:
+    if not len(data):
+        raise DataError("there are no sequences to anonymize")
+    if k > len(data):
+        raise ImpossibleRelease(f"k = {k} is more than the {len(data)} sequences; lower k")
+
+
+class _PublishedPaths(NamedTuple):
+    """Where each sequence ends in the tree."""
+
+    tree: PrefixTree
+    nodes: Ints
+    published: Flags
+    """Whether each sequence is published: those that have nothing in common with any path are not."""
+    passes: int
+    moved: int
+    """How many sequences were cut and re-attached in the first pass."""
+
+
+def _anonymize(sequences: LabelRows, k: int, *, once: bool) -> _PublishedPaths:
+    """BF-P2kA, repeated until at least k sequences contain each.
+
+    A pass may move so many sequences away from a path that fewer than k are left. Each pass with something to cut
+    removes nodes and adds none, so this ends.
+    """
+    tree, nodes = grow_tree(sequences, k)
+    cut = tree.depths[nodes] < np.diff(sequences.offsets)
+    published = np.ones(len(nodes), dtype=np.bool_)
+    moved, passes = int(cut.sum()), 1
+    nodes = _reattach(tree, nodes, cut, sequences)
+    while True:
+        published &= ~(cut & (nodes == 0))
+        rare = flag_rare_paths(tree, tree.supports(np.bincount(nodes[published], minlength=len(tree))), k)
+        cut = rare[nodes] & published
+        if once or not cut.any():
+            return _PublishedPaths(tree, nodes, published, passes, moved)
+        nodes, tree = _prune(tree, ~rare, nodes, cut, published)
+        passes += 1
+
+
+def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags, published: Flags) -> tuple[Ints, PrefixTree]:
+    """Remove nodes, and move the sequences that end in them: each is what its path says."""
+    number = np.cumsum(kept) - 1
+    ancestors = np.arange(len(tree))
+    for level in tree.levels()[1:]:
+        ancestors[level] = np.where(kept[level], level, ancestors[tree.parents[level]])
+    smaller = tree.restrict(kept)
+    spelled = tree.spell_paths(np.where(published, nodes, 0))
+    return _reattach(smaller, number[ancestors[nodes]], cut, spelled), smaller
+
+
+def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelRows) -> Ints:
+    """The nodes where sequences end: those that were cut take the closest path, equal ones the same."""
+    supports = tree.supports(np.bincount(nodes[~cut], minlength=len(tree)))
+    rows = np.flatnonzero(cut)
+    asked = sequences.select(rows)
+    bounds = asked.offsets.tolist()
+    content = asked.labels.tobytes()
+    spellings = [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds)]
+    number: dict[bytes, int] = {}
+    index = np.fromiter((number.setdefault(text, len(number)) for text in spellings), np.int64, len(rows))
+    first = np.zeros(len(number), dtype=np.int64)
+    first[index[::-1]] = np.arange(len(rows))[::-1]
+    closest = find_closest(tree, supports, asked.select(first), nodes[rows[first]])
+    moved = nodes.copy()
+    moved[rows] = closest[index]
+    return moved

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""How far published sequences are from the originals: elements deleted and inserted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.progress import report_progress
+from sfumato.protect.sequences.prefix_tree import LabelRows
+from sfumato.release import Number
+
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class SequenceEdits:
+    """Elements by what happened to them; a longest common subsequence is what was kept."""
+
+    kept: int
+    deleted: int
+    inserted: int
+    changed: int
+    """Sequences that differ."""
+
+    @classmethod
+    def of(cls, original: LabelRows, published: LabelRows) -> SequenceEdits:
+        """Compare sequences in order."""
+        from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
+
+        before, after = np.diff(original.offsets), np.diff(published.offsets)
+        common = np.zeros(len(before), dtype=np.int64)
+        labels = int(max(original.labels.max(initial=0), published.labels.max(initial=0))) + 1
+        masks = np.zeros((labels, (int(before.max(initial=1)) + 63) // 64), dtype=np.uint64)
+        pairs = LabelPairs(original.labels, original.offsets, published.labels, published.offsets)
+        for first in range(0, len(common), _CHUNK):
+            report_progress("comparing sequences", first, len(common))
+            measure_common_lengths(pairs, masks, first, min(first + _CHUNK, len(common)), common)
+        differs = (common != before) | (common != after)
+        kept = int(common.sum())
+        return cls(kept, int(before.sum()) - kept, int(after.sum()) - kept, int(differs.sum()))
+
+    def losses(self, dropped_elements: int = 0, dropped_rows: int = 0) -> dict[str, Number]:
+        """What an analyst loses; sequences that were dropped lose every element."""
+        deleted = self.deleted + dropped_elements
+        edits, total = deleted + self.inserted, 2 * self.kept + deleted + self.inserted
+        return {
+            "loss": round(edits / total, 12) if total else 0.0,
+            "deleted_elements": deleted,
+            "inserted_elements": self.inserted,
+            "changed_sequences": self.changed,
+            "dropped_sequences": dropped_rows,
+        }

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""Hide sequences: change sequences so that certain patterns are contained in few of them.
+
+Against an analyst who mines the published sequences above the thresholds. What leaks: with the mark Δ, where something
+was hidden; and the patterns themselves to anyone who mines below the thresholds, unless these are 0. Abul, Atzori,
+Bonchi, Giannotti, *Hiding sequences* (2007), and *Hiding sequential and spatiotemporal patterns* (2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import floor
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from sfumato.arrays import Flags, Ints
+from sfumato.details import SequenceDetails
+from sfumato.errors import DataError
+from sfumato.protect.method import Method
+from sfumato.protect.sequences.exact_marks import improve_marks
+from sfumato.protect.sequences.hiding_strategies import hide_in_two_stages
+from sfumato.protect.sequences.marked_sequences import delete_marked, show_marks
+from sfumato.protect.sequences.replacements import replace_marked
+from sfumato.protect.sequences.sequence_claims import (
+    claim_all_sequences,
+    claim_no_ghosts,
+    claim_nothing_added,
+    claim_patterns_hidden,
+)
+from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
+from sfumato.public.marked_items import MARK
+from sfumato.public.thresholds import compute_least_count
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.sequences import Sequences
+
+Threshold = Annotated[int, Field(strict=True, ge=0)] | Annotated[float, Field(strict=True, ge=0, lt=1)]
+MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
+
+
+class HideSequences(Method):
+    """Change sequences so that each of the secret patterns is contained in at most as many as its threshold says.
+
+    Guarantee: in the published sequences no secret pattern is contained in more sequences than its threshold, with the
+    gap and window that were given; unless items are replaced, they are only taken away, so that without limits on gaps
+    nothing occurs in a sequence that did not occur in its original, and no pattern becomes frequent; with `replace`, no
+    pattern newly reaches `min_support`; every sequence keeps its position, even if it is empty. Against: anyone who
+    mines the published sequences above the thresholds. Limits: anyone who mines at the thresholds or below still finds
+    the patterns; a pattern that only resembles a secret one is not hidden; if items are deleted, an analyst who limits
+    gaps may find other patterns than before; with `replace`, sequences hold items that they did not hold; `Δ` shows
+    where something was hidden; `exact` makes the fewest changes, the others may make more. Papers: Abul, Atzori,
+    Bonchi, Giannotti 2007; Abul, Bonchi, Giannotti 2010.
+    """
+
+    shape: ClassVar[str] = "sequences"
+    gives: ClassVar[str] = "sequences"
+    utility = "sequences"
+    section = "sequences"
+    iso_20889: ClassVar[str] = "local suppression"
+    loss_meaning: ClassVar[str] = (
+        "Of the elements of all sequences before and after, the share that was deleted or inserted."
+    )
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "threshold",
+        "strategy",
+        "mark",
+        "max_gap",
+        "window",
+        "min_support",
+        "seconds",
+    )
+    private_fields: ClassVar[tuple[str, ...]] = ("patterns", "file")
+
+    method: Literal["hide_sequences"] = "hide_sequences"
+    patterns: tuple[Pattern, ...] = Field(default=(), repr=False)
+    """The patterns to hide: lists of items, or of lists of items that occur together."""
+    file: str | None = Field(default=None, repr=False)
+    """A file that lists more, in the form of a file of sequences."""
+    threshold: Threshold | tuple[Threshold, ...]
+    """In how many sequences a pattern may still be: a number, or a share of them; one for all, or one for each. Of
+    several, a certificate tells the largest."""
+    strategy: Literal["HH", "HR", "RH", "RR", "exact"] = "HH"
+    """`HH` chooses items (first letter) and sequences (second) by their number of matches; R is at random, for study;
+    `exact` makes the fewest changes."""
+    mark: Literal["delete", "replace", "Δ"] = "delete"
+    """What becomes of a hidden item: it is deleted, another item replaces it, or `Δ` takes its place."""
+    min_support: MinSupport | None = None
+    """For `replace`: the support from which a pattern shows, as a number of sequences or a share; no replacement may
+    let a pattern reach it that did not before."""
+    max_gap: int | None = Field(default=None, ge=0, strict=True)
+    """How many elements may lie between two neighbours of a match; any number if omitted."""
+    window: int | None = Field(default=None, ge=1, strict=True)
+    """How many elements a match may span; any number if omitted."""
+    seconds: float = Field(default=60.0, gt=0)
+    """How long `exact` may search for something better."""
+
+    @field_validator("patterns", mode="before")
+    @classmethod
+    def _spell_out(cls, given: Any) -> Any:
+        """An element of one item may be given as the item."""
+        if isinstance(given, Sequences):
+            given = given.to_lists()
+        if not isinstance(given, list | tuple):
+            return given
+        return tuple(_spell_pattern(pattern) for pattern in given)
+
+    @model_validator(mode="after")
+    def _check(self) -> HideSequences:
+        if not self.patterns and self.file is None:
+            raise ValueError("there is nothing to hide: name patterns, or a file that lists them")
+        if any(not pattern or not all(pattern) for pattern in self.patterns):
+            raise ValueError("a pattern or one of its elements is empty; remove it")
+        if isinstance(self.threshold, tuple) and self.file is None and len(self.threshold) != len(self.patterns):
+            raise ValueError(
+                f"there are {len(self.threshold)} thresholds for {len(self.patterns)} patterns; give one for all, or "
+                "one for each"
+            )
+        if (self.mark == "replace") != (self.min_support is not None):
+            raise ValueError(
+                "the mark replace needs min_support, the support from which a pattern shows, and no other mark has it"
+            )
+        if self.strategy == "exact" and self.mark != MARK and (self.max_gap, self.window) != (None, None):
+            raise ValueError(
+                "with max_gap or window, deleting can create matches, which the exact strategy does not foresee: take "
+                "the mark Δ, or another strategy"
+            )
+        return self
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """Choosing at random is only for comparison."""
+        return "for study" if "R" in self.strategy else "stable"
+
+    def described(self) -> dict[str, Any]:
+        """The method without what it hides: naming it in a certificate would disclose it."""
+        description = self.model_dump(mode="json", exclude={"patterns", "file", "threshold"})
+        largest = max(self.threshold, default=0) if isinstance(self.threshold, tuple) else self.threshold
+        counts = {"patterns": len(self.patterns), "more_from_a_file": self.file is not None}
+        return description | counts | {"threshold": largest}
+
+    def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
+        """Find every match, choose sequences and items in them, and take these away."""
+        self.refuse_other_shape(data)
+        if not len(data):
+            raise DataError("there are no sequences to hide anything in")
+        if self.mark == MARK and MARK in map(str, data.items):
+            raise DataError(
+                f"{MARK} is an item of the data, so it cannot mark what is hidden; rename it, or delete instead"
+            )
+        patterns = self.list_secrets()
+        thresholds = self._count_thresholds(len(patterns), len(data))
+        draft = self._start_draft(data, patterns)
+        chance = randomness or Randomness.secure()
+        quality = self._mark(draft, patterns, thresholds, chance)
+        marked, marks = ~draft.alive, draft.list_marks()
+        published = self._publish(draft, patterns, thresholds, chance)
+        return Release(
+            data=published,
+            method=self,
+            claims=(
+                claim_patterns_hidden(self.max_gap, self.window),
+                self._claim_no_ghosts(len(data)),
+                claim_all_sequences(data),
+            ),
+            losses=_count_losses(data, marked, draft.alive),
+            details=SequenceDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                sensitive=tuple(zip(patterns, thresholds.tolist(), strict=True)),
+                marks=marks,
+                **quality,
+            ),
+        )
+
+    def list_secrets(self) -> tuple[Pattern, ...]:
+        """Every pattern to hide, including the file's."""
+        if self.file is None:
+            return self.patterns
+        return (
+            *self.patterns,
+            *(_spell_pattern(pattern) for pattern in Sequences.read(self.file).to_lists() if pattern),
+        )
+
+    def _start_draft(self, data: Sequences, patterns: tuple[Pattern, ...]) -> SequenceDraft:
+        return SequenceDraft(data, patterns, self.max_gap, self.window, in_place=self.mark != "delete")
+
+    def _publish(
+        self, draft: SequenceDraft, patterns: tuple[Pattern, ...], thresholds: Ints, randomness: Randomness
+    ) -> Sequences:
+        """The sequences with their marked items deleted, replaced or shown as marks."""
+        if self.mark == MARK:
+            return show_marks(draft.data, draft.alive)
+        if self.min_support is None:
+            return delete_marked(draft.data, draft.alive)
+        replace_marked(draft, compute_least_count(self.min_support, len(draft.data)), randomness.generator())
+        replaced = delete_marked(draft.data, draft.alive, draft.elements.codes)
+        # What could not be replaced is deleted, and with limits on gaps that can create matches.
+        last = SequenceDraft(replaced, patterns, self.max_gap, self.window)
+        hide_in_two_stages(last, thresholds, "HH", randomness.generator())
+        return delete_marked(replaced, last.alive)
+
+    def _claim_no_ghosts(self, rows: int) -> Claim:
+        if self.min_support is None:
+            return claim_nothing_added(MARK if self.mark == MARK else "")
+        return claim_no_ghosts(compute_least_count(self.min_support, rows))
+
+    def _mark(
+        self, draft: SequenceDraft, patterns: tuple[Pattern, ...], thresholds: Ints, randomness: Randomness
+    ) -> Mapping[str, Any]:
+        """Mark items by the strategy; how good the result is, if that is known."""
+        if self.strategy != "exact":
+            hide_in_two_stages(draft, thresholds, self.strategy, randomness.generator())
+            return {}
+        greedy = self._start_draft(draft.data, patterns)
+        hide_in_two_stages(greedy, thresholds, "HH", randomness.generator())
+        return improve_marks(draft, greedy, thresholds, self.seconds).as_details()
+
+    def _count_thresholds(self, patterns: int, rows: int) -> Ints:
+        given = self.threshold if isinstance(self.threshold, tuple) else (self.threshold,) * patterns
+        if len(given) != patterns:
+            raise DataError(
+                f"there are {len(given)} thresholds for {patterns} patterns; give one for all, or one for each"
+            )
+        counts = [t if isinstance(t, int) else floor(Fraction(repr(t)) * rows) for t in given]
+        return np.array(counts, dtype=np.int64)
+
+
+def _spell_pattern(pattern: Any) -> Any:
+    if isinstance(pattern, str) or not isinstance(pattern, Iterable):
+        return pattern
+    return tuple((element,) if isinstance(element, str | int) else element for element in pattern)
+
+
+def _count_losses(data: Sequences, marked: Flags, alive: Flags) -> dict[str, Number]:
+    """What an analyst loses: a marked item is gone, and so is its element for whoever compares elements."""
+    before = len(data.element_offsets) - 1
+    owners = np.repeat(np.arange(before), np.diff(data.element_offsets))
+    changed = np.zeros(before, dtype=np.bool_)
+    changed[owners[marked]] = True
+    left = np.zeros(before, dtype=np.bool_)
+    left[owners[alive]] = True
+    deleted, inserted = int(changed.sum()), int((changed & left).sum())
+    total = 2 * before - deleted + inserted
+    rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    return {
+        "loss": round((deleted + inserted) / total, 12) if total else 0.0,
+        "changes": int(marked.sum()),
+        "changed_sequences": len(np.unique(rows[changed])),
+    }

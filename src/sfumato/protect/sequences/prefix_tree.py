@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The prefix tree of sequences, as far as its nodes are frequent; step 1 of BF-P2kA and the pruning of step 2.
+
+A node is a prefix, and its support is the number of sequences that start with it. The tree is grown level by level and
+never below a node that too few sequences pass, so what would be pruned is not built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Flags, Ints
+from sfumato.progress import report_progress
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTree:
+    """A tree in preorder, children by label; node 0 is the root, which stands for the empty sequence."""
+
+    parents: Ints
+    """The parent of each node; -1 for the root."""
+    labels: Codes
+    depths: Ints
+    ends: Ints
+    """The node after the last one below each node."""
+
+    def __len__(self) -> int:
+        """The number of nodes, with the root."""
+        return len(self.labels)
+
+    def heights(self) -> Ints:
+        """How many levels there are below each node."""
+        heights = np.zeros(len(self), dtype=np.int64)
+        for level in self.levels()[:0:-1]:
+            np.maximum.at(heights, self.parents[level], heights[level] + 1)
+        return heights
+
+    def levels(self) -> list[Ints]:
+        """The nodes of each depth."""
+        order = np.argsort(self.depths, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self.depths[order])) + 1)
+
+    def supports(self, ending: Ints) -> Ints:
+        """How many sequences pass each node, if `ending` of them end in each."""
+        before = np.concatenate(([0], np.cumsum(ending)))
+        return np.asarray(before[self.ends] - before[:-1])
+
+    def restrict(self, kept: Flags) -> PrefixTree:
+        """The tree without the other nodes; a kept node has a kept parent."""
+        number = np.cumsum(kept) - 1
+        parents = np.where(self.parents >= 0, number[self.parents], -1)[kept]
+        # The nodes below a node are numbered on from it, so their number says where they end.
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return PrefixTree(parents, self.labels[kept], self.depths[kept], before[self.ends][kept])
+
+    def spell_paths(self, nodes: Ints) -> LabelRows:
+        """The labels from the root to each of some nodes."""
+        lengths = self.depths[nodes]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        labels = np.zeros(int(offsets[-1]), dtype=np.int32)
+        here, places = nodes.copy(), offsets[1:] - 1
+        while (inside := here > 0).any():
+            here, places = here[inside], places[inside]
+            labels[places] = self.labels[here]
+            here, places = self.parents[here], places - 1
+        return LabelRows(labels, offsets)
+
+
+class LabelRows(NamedTuple):
+    """Sequences of labels, one after another."""
+
+    labels: Codes
+    offsets: Ints
+
+    def select(self, rows: Ints) -> LabelRows:
+        """Some of the sequences."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return LabelRows(self.labels[places], offsets)
+
+
+class GrownTree(NamedTuple):
+    """The frequent part of a prefix tree, and where each sequence leaves it."""
+
+    tree: PrefixTree
+    nodes: Ints
+    """For each sequence, the last node that it passes."""
+
+
+def grow_tree(sequences: LabelRows, k: int) -> GrownTree:
+    """The nodes that at least k sequences pass."""
+    lengths = np.diff(sequences.offsets)
+    width = int(sequences.labels.max(initial=0)) + 1
+    last = np.zeros(len(lengths), dtype=np.int64)
+    parents, labels, depths = [np.array([-1])], [np.zeros(1, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
+    rows, depth, count = np.flatnonzero(lengths > 0), 0, 1
+    while len(rows):
+        report_progress("growing the prefix tree", depth)
+        keys = last[rows] * width + sequences.labels[sequences.offsets[rows] + depth]
+        distinct, index, supports = np.unique(keys, return_inverse=True, return_counts=True)
+        frequent = supports >= k
+        number = np.where(frequent, count + np.cumsum(frequent) - 1, -1)
+        stays = number[index] >= 0
+        last[rows[stays]] = number[index[stays]]
+        parents.append(distinct[frequent] // width)
+        labels.append(distinct[frequent] % width)
+        depth += 1
+        depths.append(np.full(int(frequent.sum()), depth))
+        count += int(frequent.sum())
+        rows = rows[stays]
+        rows = rows[lengths[rows] > depth]
+    return _number_in_preorder([np.concatenate(parts) for parts in (parents, labels, depths)], last)
+
+
+def _number_in_preorder(levels: list[Ints], last: Ints) -> GrownTree:
+    """The tree with its nodes, which are in the order of their depth, in preorder."""
+    parents, labels, depths = levels
+    sizes = np.ones(len(parents), dtype=np.int64)
+    bounds = np.flatnonzero(np.diff(depths, append=depths[-1] + 1)) + 1
+    starts = np.concatenate(([0], bounds[:-1]))
+    for start, stop in zip(starts[:0:-1], bounds[:0:-1], strict=True):
+        np.add.at(sizes, parents[start:stop], sizes[start:stop])
+    preorder = np.zeros(len(parents), dtype=np.int64)
+    for start, stop in zip(starts[1:], bounds[1:], strict=True):
+        above = parents[start:stop]
+        before = np.cumsum(sizes[start:stop]) - sizes[start:stop]  # siblings are neighbours, by label
+        first = np.concatenate(([True], above[1:] != above[:-1]))
+        eldest = np.maximum.accumulate(np.where(first, np.arange(stop - start), 0))
+        preorder[start:stop] = preorder[above] + 1 + before - before[eldest]
+    order = np.argsort(preorder)
+    moved = np.where(parents >= 0, preorder[parents], -1)[order]
+    tree = PrefixTree(moved, labels[order].astype(np.int32), depths[order], np.arange(len(order)) + sizes[order])
+    return GrownTree(tree, preorder[last])

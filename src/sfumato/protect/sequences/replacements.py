@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Replace marked items by others that bring nothing back: no secret pattern, and no pattern that becomes frequent.
+
+Items are drawn as often as they occur, so that a replacement does not stand out. One that lets a secret pattern match
+is drawn again a few times and then given up, and its item is deleted. Then the sequences are mined; as long as a
+pattern is frequent that was not before, the sequences that newly contain it lose their replacements.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.arrays import Flags, Floats
+from sfumato.mine.sequences.containment import flag_rows
+from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
+from sfumato.progress import report_progress
+from sfumato.protect.sequences.marked_sequences import delete_marked
+from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
+from sfumato.sequences import Sequences
+
+_TRIES = 8
+
+
+def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Generator) -> None:
+    """Give marked items of a draft another code where that is harmless."""
+    places = np.flatnonzero(~draft.alive)
+    shares = np.bincount(draft.data.codes, minlength=len(draft.data.items)) / max(len(draft.data.codes), 1)
+    for done, place in enumerate(places.tolist()):
+        if done % 256 == 0:
+            report_progress("replacing items", done, len(places))
+        _replace_place(draft, place, shares, generator)
+    replaced = np.zeros(len(draft.alive), dtype=np.bool_)
+    replaced[places] = draft.alive[places]
+    _take_ghosts_back(draft, replaced, least)
+
+
+def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: np.random.Generator) -> None:
+    """Try a few items in the place of a marked one."""
+    row, codes = int(draft.owners[place]), draft.elements.codes
+    banned = draft.list_absent(row)
+    element = draft.find_element(place)
+    old = int(draft.data.codes[place])
+    for code in generator.choice(len(shares), size=_TRIES, p=shares).tolist():
+        if code == old or code in codes[element]:
+            continue
+        codes[place], draft.alive[place] = code, True
+        if not draft.weigh(row, banned).any():
+            return
+        draft.alive[place] = False
+    codes[place] = old
+
+
+def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, least: int) -> None:
+    """Delete replacements that make a pattern frequent which was not frequent before."""
+    before = _list_frequent(draft.data, least)
+    while True:
+        published = delete_marked(draft.data, draft.alive, draft.elements.codes)
+        ghosts = _list_frequent(published, least) - before
+        if not ghosts:
+            return
+        report_progress("taking replacements back", len(ghosts))
+        without = delete_marked(draft.data, draft.alive & ~replaced)
+        for pattern in sorted(ghosts, key=str):
+            rows = np.flatnonzero(flag_rows(published, pattern) & ~flag_rows(without, pattern))
+            draft.alive[replaced & np.isin(draft.owners, rows)] = False
+
+
+def _list_frequent(sequences: Sequences, least: int) -> set[Pattern]:
+    found = find_subsequences(sequences, least)
+    return {
+        tuple(tuple(found.items[code] for code in element) for element in pattern)
+        for pattern in list_pattern_codes(found)
+    }

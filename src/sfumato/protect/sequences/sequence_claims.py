@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Claims about published sequences. The names of what is hidden stay with the custodian."""
+
+from __future__ import annotations
+
+from sfumato.release import Claim
+from sfumato.sequences import Sequences
+
+
+def claim_crowds(k: int) -> Claim:
+    """Everything that occurs in a published sequence occurs in at least k."""
+    return Claim(
+        property="sequence_anonymity",
+        threshold=k,
+        bound="at_least",
+        measure="sequence_anonymity",
+        meaning=(
+            f"Every sequence of items that occurs in a published sequence occurs in at least {k} of them: each "
+            f"published sequence as a whole is contained in at least {k}."
+        ),
+    )
+
+
+def claim_original_support(k: int) -> Claim:
+    """Everything that occurs in a published sequence occurs in at least k originals."""
+    return Claim(
+        property="original_support",
+        threshold=k,
+        bound="at_least",
+        measure="original_support",
+        needs_original=True,
+        meaning=(
+            f"Every sequence of items that occurs in a published sequence occurs in at least {k} originals: no "
+            "pattern became frequent, and none that was rare is left."
+        ),
+    )
+
+
+def claim_all_sequences(data: Sequences) -> Claim:
+    """The same number of sequences is published."""
+    return Claim(
+        property="sequences",
+        threshold=len(data),
+        bound="exactly",
+        measure="sequence_count",
+        meaning="Every original sequence is published, changed or not.",
+    )
+
+
+def claim_patterns_hidden(max_gap: int | None, window: int | None) -> Claim:
+    """No secret pattern is in more sequences than its threshold; the limits of its matches are arguments."""
+    limits = {"max_gap": max_gap, "window": window}
+    return Claim(
+        property="hidden_sequences",
+        threshold=0,
+        bound="exactly",
+        measure="exposed_sequences",
+        arguments={name: limit for name, limit in limits.items() if limit is not None},
+        needs_original=True,
+        meaning="No pattern that was to be hidden is contained in more published sequences than its threshold.",
+    )
+
+
+def claim_nothing_added(mark: str = "") -> Claim:
+    """Each published sequence is a part of its original."""
+    return Claim(
+        property="added_elements",
+        threshold=0,
+        bound="exactly",
+        measure="added_elements",
+        arguments={"mark": mark} if mark else {},
+        needs_original=True,
+        meaning="Every published sequence is contained in its original: nothing was added, moved or replaced.",
+    )
+
+
+def claim_no_ghosts(least: int) -> Claim:
+    """No pattern is frequent that was not."""
+    return Claim(
+        property="ghost_patterns",
+        threshold=0,
+        bound="exactly",
+        measure="ghost_patterns",
+        arguments={"min_support": least},
+        needs_original=True,
+        meaning=f"No pattern is contained in {least} published sequences that fewer originals contain.",
+    )

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Sequences while items are marked in them, and the matches that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Flags, Floats, Ints
+from sfumato.baskets import Item
+from sfumato.sequences import Sequences
+
+UNBOUNDED = 1 << 40
+Pattern = tuple[tuple[Item, ...], ...]
+
+
+class PatternCodes(NamedTuple):
+    """A pattern in codes of the data; None if one of its items does not occur there."""
+
+    offsets: Ints
+    codes: Codes
+
+    @classmethod
+    def of(cls, pattern: Pattern, data: Sequences) -> PatternCodes | None:
+        """Look the items up by their text."""
+        number = {str(item): code for code, item in enumerate(data.items)}
+        if not all(str(item) in number for element in pattern for item in element):
+            return None
+        elements = [sorted({number[str(item)] for item in element}) for element in pattern]
+        offsets = np.cumsum([0, *map(len, elements)]).astype(np.int64)
+        return cls(offsets, np.array([code for element in elements for code in element], dtype=np.int32))
+
+
+class SequenceDraft:
+    """Which items are still there, and in which sequences each pattern matches."""
+
+    def __init__(
+        self,
+        data: Sequences,
+        patterns: Sequence[Pattern],
+        max_gap: int | None = None,
+        window: int | None = None,
+        *,
+        in_place: bool = False,
+    ) -> None:
+        """Find every match. `in_place`: an element that loses its items keeps its position."""
+        from sfumato.kernels.sequences.matching import HiddenPattern, MarkedElements
+
+        self.data = data
+        self.alive: Flags = np.ones(len(data.codes), dtype=np.bool_)
+        # Compiled code takes no read-only arrays.
+        self._offsets = data.offsets.copy()
+        self.elements = MarkedElements(data.element_offsets.copy(), data.codes.copy(), self.alive, in_place)
+        gap, span = (UNBOUNDED if limit is None else limit for limit in (max_gap, window))
+        self.may_create = not in_place and (max_gap is not None or window is not None)
+        """Whether deleting an item can create matches, because what was too far apart moves together."""
+        self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
+        coded = [PatternCodes.of(pattern, data) for pattern in patterns]
+        self.patterns: list[Any] = [None if c is None else HiddenPattern(c.offsets, c.codes, gap, span) for c in coded]
+        self.totals = np.zeros((len(patterns), len(data)))
+        """How many matches each pattern (rows) has in each sequence (columns)."""
+        for index, pattern in enumerate(self.patterns):
+            if pattern is not None:
+                rows = self._list_candidates(pattern)
+                self.totals[index, rows] = self.count(index, rows)
+        self.before = self.totals > 0
+        self.supports: Ints = self.before.sum(axis=1)
+        """How many sequences contain each pattern now."""
+
+    def _list_candidates(self, pattern: Any) -> Ints:
+        """The sequences that hold every item of a pattern."""
+        rows = np.arange(len(self.data))
+        for code in np.unique(pattern.codes):
+            rows = np.intersect1d(rows, self.owners[self.data.codes == code])
+        return rows
+
+    def count(self, index: int, rows: Ints) -> Floats:
+        """How many matches a pattern has now in some sequences."""
+        from sfumato.kernels.sequences.matching import count_matches
+
+        totals = np.zeros(len(rows))
+        if self.patterns[index] is not None:
+            count_matches(self.elements, self._offsets, self.patterns[index], rows.astype(np.int64), totals)
+        return totals
+
+    def list_forbidden(self, row: int, targets: Sequence[int]) -> list[int]:
+        """Patterns that must not match in a sequence: the targets, and those that deleting might create."""
+        created = np.flatnonzero(~self.before[:, row]).tolist() if self.may_create else []
+        return [index for index in (*targets, *created) if self.patterns[index] is not None]
+
+    def weigh(self, row: int, indices: Sequence[int]) -> Floats:
+        """For each item of a sequence, how many matches of some patterns need it."""
+        from sfumato.kernels.sequences.matching import weigh_items
+
+        first, last = (int(bound) for bound in self.data.offsets[row : row + 2])
+        weights = np.zeros(int(self.data.element_offsets[last] - self.data.element_offsets[first]))
+        for index in indices:
+            self.totals[index, row] = weigh_items(self.elements, first, last, self.patterns[index], weights)
+        return weights
+
+    def find_match(self, row: int, index: int) -> Ints | None:
+        """The items of one match of a pattern in a sequence, as indices into the codes; None if there is none."""
+        from sfumato.kernels.sequences.matching import find_match
+
+        pattern = self.patterns[index]
+        match = np.zeros(len(pattern.offsets) - 1, dtype=np.int64)
+        first, last = (int(bound) for bound in self.data.offsets[row : row + 2])
+        if not find_match(self.elements, first, last, pattern, match):
+            return None
+        places: list[int] = []
+        for number, element in enumerate(match.tolist()):
+            wanted = pattern.codes[pattern.offsets[number] : pattern.offsets[number + 1]]
+            held = np.arange(self.data.element_offsets[element], self.data.element_offsets[element + 1])
+            places += held[np.isin(self.data.codes[held], wanted)].tolist()
+        return np.array(sorted(set(places)), dtype=np.int64)
+
+    def list_absent(self, row: int) -> list[int]:
+        """The patterns that do not match in a sequence now."""
+        return [i for i, pattern in enumerate(self.patterns) if pattern is not None and not self.totals[i, row]]
+
+    def find_element(self, place: int) -> slice:
+        """The items of the element that holds an item."""
+        element = int(np.searchsorted(self.data.element_offsets, place, side="right")) - 1
+        return slice(*self.data.element_offsets[element : element + 2].tolist())
+
+    def begin_of(self, row: int) -> int:
+        """The index of the first item of a sequence among the codes."""
+        return int(self.data.element_offsets[self.data.offsets[row]])
+
+    def list_marks(self) -> list[tuple[int, int, Item]]:
+        """Every marked item: its sequence, the position of its element, and the item."""
+        places = np.flatnonzero(~self.alive)
+        elements = np.searchsorted(self.data.element_offsets, places, side="right") - 1
+        rows = self.owners[places]
+        positions = elements - self.data.offsets[rows]
+        items = [self.data.items[code] for code in self.data.codes[places].tolist()]
+        return list(zip(rows.tolist(), positions.tolist(), items, strict=True))

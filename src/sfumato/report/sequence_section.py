@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""The section about sequences: lengths and items before and after, and what was hidden.
+
+The page that leaves gets the same pictures of the release alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfumato.details import SequenceDetails
+from sfumato.measure.sequences.hidden_sequences import count_matching
+from sfumato.release import Release
+from sfumato.report import loss_words, wording
+from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.run_account import ReportFigure, ReportSection
+from sfumato.sequences import Sequences
+
+_MOST = 10
+_SECRETS = 12
+"""How many items are drawn, and how many patterns are named."""
+_SIDES = ("before", "after")
+
+
+class _Pair(NamedTuple):
+    """One quantity before and after; `before` is None on the page that leaves."""
+
+    what: str
+    before: float | None
+    after: float
+
+
+def build_sequence_section(
+    release: Release, original: Sequences, published: Sequences, utility: Mapping[str, float]
+) -> ReportSection:
+    """What became of the sequences; for the custodian."""
+    details = release.details.part(SequenceDetails) or SequenceDetails()
+    figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
+    notes = _list_notes(details)
+    if details.sensitive is not None:
+        figures.insert(0, _draw_secrets(release, original, published, details.sensitive))
+        marks = wording.count_noun(int(release.losses["changes"]), "item")
+        count = wording.count_noun(len(details.sensitive), "pattern was", "patterns were")
+        return ReportSection(
+            "sequences",
+            "What was hidden",
+            f"{count} to be hidden, with {marks} deleted, replaced or marked.",
+            tuple(figures),
+            notes,
+        )
+    moved = wording.count_noun(details.moved or 0, "sequence was", "sequences were")
+    dropped = wording.count_noun(int(release.losses["dropped_sequences"]), "sequence")
+    intro = (
+        f"{moved} too rare, and the frequent one that has most in common with it is published instead. {dropped} had "
+        "nothing in common with any and were dropped."
+    )
+    return ReportSection("sequences", "What became of the sequences", intro, tuple(figures), notes)
+
+
+def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
+    """The same from the release alone."""
+    intro = "Counted in the released file."
+    return ReportSection("sequences", "What is published", intro, (_draw_lengths(published), _draw_items(published)))
+
+
+def _list_notes(details: SequenceDetails) -> tuple[str, ...]:
+    if details.proven:
+        return ("Proven: no fewer changes are enough.",)
+    if details.bound is not None:
+        bound, objective = wording.format_count(details.bound), wording.format_count(details.objective)
+        return (f"At least {bound} changes are needed; this release has {objective}.",)
+    return (f"The tree was pruned {wording.count_noun(details.passes, 'time')}.",) if details.passes else ()
+
+
+def _draw_secrets(release: Release, original: Sequences, published: Sequences, secrets: Sequence[Any]) -> ReportFigure:
+    """The supports of the hidden patterns before and after, and what is allowed."""
+    limits = {"max_gap": release.method.max_gap, "window": release.method.window}
+    shown = list(secrets)[:_SECRETS]
+    pairs = [
+        _Pair(
+            _name_pattern(pattern), *(float(count_matching(data, pattern, **limits)) for data in (original, published))
+        )
+        for pattern, _ in shown
+    ]
+    caption = "How many sequences contain each hidden pattern, before and after; the table says how many may."
+    if len(secrets) > len(shown):
+        caption += f" {len(secrets) - len(shown)} more are not drawn."
+    rows = tuple(
+        (pair.what, wording.format_count(pair.before), wording.format_count(pair.after), wording.format_count(most))
+        for pair, (_, most) in zip(pairs, shown, strict=True)
+    )
+    return ReportFigure(
+        "Hidden patterns", _draw_pairs(pairs), caption, caption, ("Pattern", "Before", "After", "Allowed"), rows
+    )
+
+
+def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
+    """Frequent patterns before and after; nothing if there were too many to compare."""
+    if "frequent_before" not in utility:
+        return []
+    pairs = [
+        _Pair("frequent", utility["frequent_before"], utility["frequent_after"]),
+        _Pair("on one side only", utility["lost_patterns"], utility["ghost_patterns"]),
+    ]
+    caption = "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts."
+    names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
+    rows = tuple((loss_words.LOSSES[name][0], f"{utility[name]:.4g}") for name in names if name in utility)
+    return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]
+
+
+def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:
+    return " → ".join("+".join(map(str, element)) for element in pattern)
+
+
+def _draw_lengths(published: Sequences, original: Sequences | None = None) -> ReportFigure:
+    several = [np.diff(data.offsets) for data in (original, published) if data is not None]
+    longest = max(int(lengths.max(initial=0)) for lengths in several)
+    bounds = [0, 1, 2, 3]
+    while bounds[-1] <= longest:
+        bounds.append(2 * bounds[-1] - 1)
+    bins = list(pairwise(bounds))
+    names = [str(low) if high - low == 1 else f"{low} to {high - 1}" for low, high in bins]
+    counts = [[int(((lengths >= low) & (lengths < high)).sum()) for low, high in bins] for lengths in several]
+    return _build_pair_figure("Lengths", "How many sequences have how many elements.", names, counts, "Elements")
+
+
+def _draw_items(published: Sequences, original: Sequences | None = None) -> ReportFigure:
+    several = [_count_owners(data) for data in (original, published) if data is not None]
+    common = sorted(several[0], key=lambda item: (-several[0][item], item))[:_MOST]
+    counts = [[owners.get(item, 0) for item in common] for owners in several]
+    caption = f"How many sequences hold each item, of the {len(common)} most frequent."
+    return _build_pair_figure("Items", caption, [wording.shorten_label(item) for item in common], counts, "Item")
+
+
+def _count_owners(data: Sequences) -> dict[str, int]:
+    """How many sequences hold each item."""
+    owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
+    keys = np.unique(owners * max(len(data.items), 1) + data.codes)
+    counts = np.bincount(keys % max(len(data.items), 1), minlength=len(data.items))
+    return {str(item): int(count) for item, count in zip(data.items, counts, strict=False)}
+
+
+def _build_pair_figure(
+    title: str, caption: str, names: Sequence[str], counts: Sequence[Sequence[int]], first: str
+) -> ReportFigure:
+    sides = _SIDES[-len(counts) :]
+    values = list(zip(names, *counts, strict=True))
+    pairs = [_Pair(name, both[0] if len(both) == 2 else None, both[-1]) for name, *both in values]
+    rows = tuple((name, *map(wording.format_count, both)) for name, *both in values)
+    head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, "Sequences")
+    return ReportFigure(title, _draw_pairs(pairs), caption, caption, head, rows)
+
+
+def _draw_pairs(pairs: Sequence[_Pair]) -> str:
+    """Bars before and after, one group for each quantity."""
+    values = [
+        {"what": f"{number} {pair.what}", "side": side, "value": value, "said": wording.format_count(value)}
+        for number, pair in enumerate(pairs)
+        for side, value in zip(_SIDES, (pair.before, pair.after), strict=True)
+        if value is not None
+    ]
+    both = any(pair.before is not None for pair in pairs)
+    sides = list(_SIDES if both else _SIDES[1:])
+    most = max([1.0, *(value["value"] for value in values if isinstance(value["value"], float | int))])
+    colour: Spec = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": list(_SIDES), "range": [PALETTE["before"][0], PALETTE["accent"][0]]},
+        "legend": {"orient": "top", "title": None, "labelColor": PALETTE["ink"][0]} if both else None,
+    }
+    # Two labels may be shortened to the same text: the number keeps them apart, and is not shown.
+    axis: Spec = {"grid": False, "labelLimit": 220, "labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)"}
+    encoding: Spec = {
+        "y": {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": axis},
+        "yOffset": {"field": "side", "type": "nominal", "scale": {"domain": sides}},
+        "x": {
+            "field": "value",
+            "type": "quantitative",
+            "title": None,
+            "axis": None,
+            "scale": {"domain": [0, most * 1.2], "nice": False},
+        },
+    }
+    layers: list[Spec] = [
+        {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": {"color": colour}},
+        {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "said"}}},
+    ]
+    height = (34 if both else 22) * max(1, len(pairs))
+    margins = {"left": 22, "right": 2, "top": 2, "bottom": 2}  # labels are wider in some browsers
+    spec: Spec = {"width": 290, "height": height, "data": {"values": values}, "padding": margins}
+    return render_svg(spec | {"encoding": encoding, "layer": layers})

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Sequences by brute force: every pattern that occurs, and its matches one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, pairwise, product
+from typing import Any
+
+Pattern = tuple[tuple[Any, ...], ...]
+Row = list[list[Any]]
+
+
+def has_match(row: Row, pattern: Pattern, max_gap: int | None = None, window: int | None = None) -> bool:
+    """Whether some choice of elements, one for each of the pattern's, keeps the limits."""
+    if max_gap is None and window is None:  # the leftmost match decides
+        later = iter(row)
+        return all(any(set(wanted) <= set(element) for element in later) for wanted in pattern)
+    if not pattern:
+        return True
+    for places in combinations(range(len(row)), len(pattern)):
+        if max_gap is not None and any(b - a - 1 > max_gap for a, b in pairwise(places)):
+            continue
+        if window is not None and places[-1] - places[0] + 1 > window:
+            continue
+        if all(set(wanted) <= set(row[place]) for wanted, place in zip(pattern, places, strict=True)):
+            return True
+    return False
+
+
+def list_patterns_of(row: Row) -> Iterator[Pattern]:
+    """Every pattern that a row contains, some of them repeatedly."""
+    for length in range(1, len(row) + 1):
+        for places in combinations(range(len(row)), length):
+            subsets = [
+                [subset for size in range(1, len(row[place]) + 1) for subset in combinations(sorted(row[place]), size)]
+                for place in places
+            ]
+            yield from product(*subsets)
+
+
+def count_patterns(rows: list[Row], max_gap: int | None = None, window: int | None = None) -> dict[Pattern, int]:
+    """The support of every pattern with one."""
+    candidates = {pattern for row in rows for pattern in list_patterns_of(row)}
+    counts = {pattern: sum(has_match(row, pattern, max_gap, window) for row in rows) for pattern in candidates}
+    return {pattern: count for pattern, count in counts.items() if count}
+
+
+def mine(
+    rows: list[Row],
+    least: int,
+    kind: str = "all",
+    max_length: int | None = None,
+    max_gap: int | None = None,
+    window: int | None = None,
+) -> dict[Pattern, int]:
+    """The patterns asked for, by comparing every one with every other."""
+    frequent = {pattern: count for pattern, count in count_patterns(rows, max_gap, window).items() if count >= least}
+
+    def is_asked_for(pattern: Pattern) -> bool:
+        size = sum(map(len, pattern))
+        larger = [
+            other
+            for other in frequent
+            if sum(map(len, other)) > size and has_match([list(element) for element in other], pattern)
+        ]
+        if kind == "closed":
+            return all(frequent[other] < frequent[pattern] for other in larger)
+        return kind == "all" or not larger
+
+    kept = {pattern: count for pattern, count in frequent.items() if is_asked_for(pattern)}
+    return {
+        pattern: count for pattern, count in kept.items() if max_length is None or sum(map(len, pattern)) <= max_length
+    }

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Points to sequences of regions: grids, dense regions, polygons, cells; splits, order, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.data.movements import generate_cars, generate_trucks
+from sfumato.data.regions import Bounds
+from sfumato.data.trajectories import map_points
+
+POINTS = {
+    "id": [7, 7, 7, 7, 3, 3],
+    "time": [30, 10, 20, 40, 5, 6],
+    "x": [9.0, 0.0, 0.5, 10.0, 0.0, 9.9],
+    "y": [9.0, 0.0, 0.5, 10.0, 9.9, 0.1],
+}
+
+
+def test_a_grid_orders_points_by_time_and_merges_repeats() -> None:
+    sequences = sf.Sequences.from_points(POINTS, sf.Grid(2, 2, (0, 0, 10, 10)))
+    assert sequences.to_lists() == [["r0c0", "r1c1"], ["r1c0", "r0c1"]]
+    assert sequences.ids == (7, 3)
+    assert map_points(POINTS, sf.Grid(2, 2), merge_repeats=False).visits.size == 6
+
+
+def test_points_outside_the_bounds_are_left_out() -> None:
+    found = map_points(POINTS, sf.Grid(1, 1, Bounds(0, 0, 1, 1)))
+    assert (found.points, found.left_out, found.offsets.tolist()) == (6, 4, [0, 1, 1])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+def test_files_of_every_kind_give_the_same(suffix: str, tmp_path: Path) -> None:
+    frame, path = pl.DataFrame(POINTS).rename({"id": "car"}), tmp_path / f"points.{suffix}"
+    if suffix == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path, separator="\t" if suffix == "tsv" else ",")
+    grid = sf.Grid(2, 2, (0, 0, 10, 10))
+    assert sf.Sequences.from_points(path, grid, id="car") == sf.Sequences.from_points(POINTS, grid)
+
+
+def test_trajectories_are_split_by_day_and_by_pauses() -> None:
+    begin = datetime(2024, 3, 1, 23, 50)
+    times = [begin + timedelta(minutes=minutes) for minutes in (0, 5, 15, 20, 200)]
+    points = {"id": ["a"] * 5, "time": times, "x": [0, 1, 0, 1, 0], "y": [0] * 5}
+    grid = sf.Grid(2, 1, (0, -1, 1, 1))
+    days = sf.Sequences.from_points(points, grid, split="day")
+    assert (days.ids, days.to_lists()) == (("a 1", "a 2"), [["r0c0", "r0c1"], ["r0c0", "r0c1", "r0c0"]])
+    pauses = sf.Sequences.from_points(points, grid, split=3600)
+    assert pauses.to_lists() == [["r0c0", "r0c1", "r0c0", "r0c1"], ["r0c0"]]
+    as_text = {**points, "time": [time.isoformat() for time in times]}
+    assert sf.Sequences.from_points(as_text, grid, split="day") == days
+    with pytest.raises(sf.PolicyError, match="split must be"):
+        sf.Sequences.from_points(points, grid, split=-1)
+
+
+def test_dense_regions_join_neighbours_and_leave_out_the_rest() -> None:
+    points = pl.DataFrame(
+        {
+            "id": [owner for owner in range(4) for _ in range(4)],
+            "time": list(range(4)) * 4,
+            "x": [0.5, 1.5, 5.5, 8.5] * 3 + [0.5, 1.5, 3.5, 8.5],
+            "y": [0.5, 0.5, 5.5, 8.5] * 3 + [0.5, 0.5, 7.5, 9.9],
+        }
+    )
+    regions = sf.DenseRegions(sf.Grid(10, 10, (0, 0, 10, 10)), min_share=0.75)
+    found = sf.Sequences.from_points(points, regions)
+    assert found.to_lists() == [["roi1", "roi2", "roi3"]] * 3 + [["roi1"]]
+    apart = sf.DenseRegions(sf.Grid(10, 10, (0, 0, 10, 10)), min_share=0.75, merge=False)
+    assert sf.Sequences.from_points(points, apart).to_lists()[3] == ["roi1", "roi2"]
+    with pytest.raises(sf.DataError, match="no cell is dense"):
+        sf.Sequences.from_points({"id": [1, 2], "time": [1, 1], "x": [0, 1], "y": [0, 1]}, sf.DenseRegions(min_share=1))
+
+
+def test_polygons_and_cells(tmp_path: Path) -> None:
+    rings = {"low": [(-1, -1), (11, -1), (11, 5), (-1, 5)], "corner": [(8, 8), (11, 8), (11, 12)]}
+    inside = sf.Sequences.from_points(POINTS, sf.Polygons(rings))
+    assert inside.to_lists() == [["low", "corner"], ["low"]]
+    features = [
+        {"properties": {"name": name}, "geometry": {"type": "Polygon", "coordinates": [list(map(list, ring))]}}
+        for name, ring in rings.items()
+    ]
+    file = tmp_path / "areas.geojson"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    assert sf.Sequences.from_points(POINTS, sf.Polygons.read(file)) == inside
+    with pytest.raises(sf.DataError, match='property "label"'):
+        sf.Polygons.read(file, name="label")
+    centres = {"west": (0.0, 5.0), "east": (10.0, 5.0)}
+    assert sf.Sequences.from_points(POINTS, sf.Cells(centres)).to_lists() == [["west", "east"]] * 2
+    assert sf.Sequences.from_points(POINTS, sf.Cells(centres, reach=4.6)).to_lists() == [["west", "east"], []]
+
+
+def test_cells_of_a_grid_in_metres_on_the_earth() -> None:
+    points = {"id": [1, 1], "time": [0, 1], "x": [23.70, 23.80], "y": [37.9, 38.0]}
+    grid = sf.Grid(cell=1000.0)
+    found = sf.Sequences.from_points(points, grid, coordinates="degrees")
+    # A tenth of a degree is 11.1 km north and, at 38 degrees, 8.8 km east.
+    assert found.to_lists() == [["r0c0", "r11c8"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "sentence"),
+    [
+        ({"x": [200.0] * 6}, {"coordinates": "degrees"}, "6 of 6 points are no degrees"),
+        ({"x": [38.0] * 6, "y": [120.0] * 6}, {"coordinates": "degrees"}, "if x and y were exchanged"),
+        ({}, {"coordinates": "metres"}, "look like degrees"),
+        ({"x": [1e9] * 6}, {"coordinates": "metres"}, "off the earth"),
+        ({"x": [None] * 6}, {}, '"x" is no finite number in 6 of 6 rows'),
+        ({"y": [0.0, float("nan"), 0, 0, 0, 0]}, {}, "first in row 1"),
+        ({"id": [None, 1, 2, 3, 4, 5]}, {}, '"id" is missing in 1 of 6 rows'),
+        ({"time": ["soon"] * 6}, {}, '"time" is no time in 6 of 6'),
+    ],
+)
+def test_bad_points_get_a_sentence(change: dict[str, Any], arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(sf.DataError, match=sentence):
+        sf.Sequences.from_points({**POINTS, **change}, sf.Grid(), **arguments)
+
+
+def test_bad_regions_get_a_sentence() -> None:
+    for make, sentence in (
+        (lambda: sf.Grid(0, 3), "at least one column"),
+        (lambda: sf.Grid(cell=-1.0), "side of a cell"),
+        (lambda: sf.Grid(2, 2, (1, 1, 0, 0)), "left < right"),
+        (lambda: sf.Polygons({"a": [(0, 0), (1, 1)]}), "three or more corners"),
+        (lambda: sf.Cells({}), "at least one centre"),
+        (lambda: sf.DenseRegions(min_share=0.0), "min_share"),
+    ):
+        with pytest.raises(sf.PolicyError, match=sentence):
+            make()
+    with pytest.raises(sf.DataError, match="lacks 1 of its four columns"):
+        sf.Sequences.from_points({"id": [1], "time": [1], "x": [1]}, sf.Grid())
+    with pytest.raises(sf.PolicyError, match="different columns"):
+        sf.Sequences.from_points(POINTS, sf.Grid(), x="y")
+
+
+def test_generated_movements_have_the_published_sizes() -> None:
+    """300 cars of mean length 20.1, 273 trucks of mean length 6.8, on 100 cells: Abul et al. (2007)."""
+    for sequences, count, mean in ((generate_cars(), 300, 20.1), (generate_trucks(), 273, 6.8)):
+        lengths = np.diff(sequences.offsets)
+        assert len(sequences) == count and len(sequences.items) <= 100
+        assert lengths.mean() == pytest.approx(mean, abs=0.4)
+        assert all(a != b for row in sequences.to_lists() for a, b in pairwise(row))
+    assert generate_cars() == generate_cars() != generate_cars(seed=1)
+
+
+TRACKS = Path(os.environ.get("SFUMATO_DATA", ""), "trajectories", "athens-small.csv")
+
+
+@pytest.mark.skipif(not TRACKS.is_file(), reason="no real data")
+def test_tracks_of_athens() -> None:
+    columns = {"id": "trip", "time": "t"}
+    grid = sf.Sequences.from_points(TRACKS, sf.Grid(10, 10), coordinates="metres", **columns)
+    assert len(grid) == 129 and len(grid.items) <= 100
+    dense = sf.Sequences.from_points(TRACKS, sf.DenseRegions(sf.Grid(30, 30), min_share=0.1), **columns)
+    assert 0 < dense.codes.size < grid.codes.size

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Patterns before and after by hand and by brute force; visits, flows and edit distances."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import sfumato as sf
+from sfumato.measure.sequences.pattern_changes import count_marks, pattern_changes
+from tests.brute_sequences import mine
+
+
+def rows_of(*texts: str) -> sf.Sequences:
+    return sf.Sequences.of([list(text) for text in texts])
+
+
+def test_the_anonymous_example_of_the_course() -> None:
+    """D and its 2-anonymous D': Giannotti's course (2009). E, BE, CE and BCE had support 1 and are gone."""
+    original, published = rows_of("BC", "ABCD", "ABCD", "BCE"), rows_of("BC", "ABCD", "ABCD", "BC")
+    at_two = sf.measure.pattern_changes(original, published, 2)
+    assert (at_two.before, at_two.after, at_two.lost, at_two.ghosts) == (15, 15, 0, 0)
+    assert (at_two.sup_sim, at_two.f_measure, at_two.support_distance, at_two.pattern_distortion) == (1, 1, 0, 0)
+    at_one = sf.measure.pattern_changes(original, published, 1)
+    assert (at_one.before, at_one.lost, at_one.recall, at_one.precision) == (19, 4, 15 / 19, 1)
+    assert at_one.f_measure == pytest.approx(2 * 15 / 34)
+    assert (at_one.support_distance, at_one.marks, at_one.pattern_distortion) == (4, 1, 4 / 19)
+
+
+def test_m3_is_undefined_when_nothing_is_left() -> None:
+    changes = pattern_changes(rows_of("ab", "ab"), rows_of("", "a"), 2)
+    assert (changes.before, changes.after, changes.pattern_distortion) == (3, 0, 1)
+    assert changes.support_distortion is None and changes.sup_sim is None
+    assert changes.f_measure == 0
+    nothing = pattern_changes(rows_of("a"), rows_of("a"), 2)
+    assert nothing.pattern_distortion is None and nothing.f_measure == 1
+
+
+def test_supports_that_fell_and_patterns_that_rose() -> None:
+    original, published = rows_of("ab", "ab", "ab", "c", "c"), rows_of("ab", "ab", "b", "cd", "d")
+    changes = pattern_changes(original, published, 2)
+    # before: a 3, b 3, ab 3, c 2; after: a 2, b 3, ab 2, d 2
+    assert (changes.before, changes.after, changes.lost, changes.ghosts) == (4, 4, 1, 1)
+    assert changes.sup_sim == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
+    assert changes.support_distortion == pytest.approx((1 / 3 + 0 + 1 / 3) / 3)
+    assert changes.support_distance == 1 + 0 + 1 + 1 + 2
+
+
+def test_marks_are_never_mined_and_secrets_are_no_loss() -> None:
+    original, published = rows_of("abc", "abc"), rows_of("aΔc", "aΔc")
+    changes = pattern_changes(original, published, 2)
+    assert (changes.after, changes.marks) == (3, 2)
+    assert pattern_changes(original, published, 2, hidden=[["b"]]).lost == 0
+    assert count_marks(original, rows_of("ac", "abc")) == 1
+    numbers = sf.Sequences.of([[1, 2], [1, 2]])
+    read_back = sf.Sequences.of([["1", "Δ"], ["1", "Δ"]])
+    assert pattern_changes(numbers, read_back, 2).lost == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_those_of_brute_force(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(10):
+        rows = [[chance.choice("abcd") for _ in range(chance.randint(0, 5))] for _ in range(6)]
+        others = [[item for item in row if chance.random() < 0.7] + ["a"] * chance.randint(0, 1) for row in rows]
+        limits = {"max_gap": chance.choice([None, 0]), "window": chance.choice([None, 3])}
+        before, after = (mine([[[item] for item in row] for row in side], 2, **limits) for side in (rows, others))  # type: ignore[arg-type]
+        changes = pattern_changes(sf.Sequences.of(rows), sf.Sequences.of(others), 2, **limits)
+        assert (changes.before, changes.after) == (len(before), len(after))
+        assert (changes.lost, changes.ghosts) == (len(before.keys() - after.keys()), len(after.keys() - before.keys()))
+
+
+def test_visits_and_flows() -> None:
+    original, published = rows_of("abca", "ab"), rows_of("aΔca", "b")
+    visits = sf.measure.visit_counts(original, published)
+    assert visits.rows() == [("a", 3, 2), ("b", 2, 1), ("c", 1, 1)]
+    flows = sf.measure.flow_counts(original, published)
+    assert flows.rows() == [("a", "b", 2, 0), ("b", "c", 1, 0), ("c", "a", 1, 1)]
+    nested = sf.Sequences.of([[["a", "b"], ["c", "d"]]])
+    assert sf.measure.flow_counts(nested, nested).height == 4
+    assert sf.measure.flow_counts(sf.Sequences.of([[]]), sf.Sequences.of([[]])).height == 0
+
+
+def brute_distance(one: list[str], other: list[str]) -> int:
+    if not one or not other:
+        return len(one) + len(other)
+    return min(
+        brute_distance(one[1:], other[1:]) + (one[0] != other[0]),
+        brute_distance(one[1:], other) + 1,
+        brute_distance(one, other[1:]) + 1,
+    )
+
+
+def test_edit_distances_are_those_of_brute_force() -> None:
+    chance = random.Random(5)
+    rows = [[chance.choice("abc") for _ in range(chance.randint(0, 6))] for _ in range(60)]
+    others = [[chance.choice("abcd") for _ in range(chance.randint(0, 6))] for _ in range(60)]
+    found = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(others))
+    assert found.tolist() == [brute_distance(*pair) for pair in zip(rows, others, strict=True)]
+    nested = [sf.Sequences.of([[["a", "b"], ["c"]]]), sf.Sequences.of([[["a"], ["c"]]])]
+    assert sf.measure.edit_distances(*nested).tolist() == [1]
+    one, three = rows_of("ab"), rows_of("ab", "a", "")
+    assert sf.measure.edit_distances(one, three, rows=[0, 0, 0]).tolist() == [0, 1, 2]
+    with pytest.raises(sf.DataError, match="1 sequences became 3"):
+        sf.measure.edit_distances(one, three)

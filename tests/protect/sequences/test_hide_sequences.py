@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Hiding patterns: the course's matching set and marks, and random databases against brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+import sfumato as sf
+from sfumato.measure.sequences.hidden_sequences import count_matching
+from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from tests.protect.sequences.small_sequences import Elements, as_elements, count_matches, draw_elements
+
+ABC = (("a",), ("b",), ("c",))
+EXAMPLE = sf.Sequences.of([list("aabccbae")])
+
+
+def test_the_matching_set_of_the_course() -> None:
+    """(1,3,4), (1,3,5), (2,3,4), (2,3,5): four matches, all through position 3 (Abul et al. 2007)."""
+    draft = SequenceDraft(EXAMPLE, [ABC])
+    assert draft.totals.tolist() == [[4]]
+    assert draft.weigh(0, [0]).tolist() == [2, 2, 4, 2, 2, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("mark", "published"), [("Δ", "aaΔccbae"), ("delete", "aaccbae")])
+def test_the_marks_of_the_course(mark: Any, published: str) -> None:
+    release = sf.HideSequences(patterns=[list("abc")], threshold=0, mark=mark).protect(EXAMPLE)
+    assert release.data.to_lists() == [list(published)]
+    assert release.details["marks"] == [(0, 2, "b")]
+    assert release.losses["changes"] == 1
+
+
+def test_sequences_with_the_fewest_matches_are_changed_first() -> None:
+    data = sf.Sequences.of([list("aabb"), list("ab"), list("abb"), list("ba")])
+    release = sf.HideSequences(patterns=[["a", "b"]], threshold=1, mark="Δ").protect(data)
+    assert ["".join(row) for row in release.data.to_lists()] == ["aabb", "Δb", "Δbb", "ba"]
+
+
+def draw_case(chance: np.random.Generator) -> tuple[list[Elements], list[Elements], int | None, int | None]:
+    sets = bool(chance.integers(2))
+    rows = [draw_elements(chance, 6, sets=sets) for _ in range(chance.integers(1, 8))]
+    patterns = [draw_elements(chance, 3, sets=sets) or [["a"]] for _ in range(chance.integers(1, 4))]
+    gap = None if chance.integers(2) else int(chance.integers(0, 3))
+    return [[["a"]], *rows], patterns, gap, None if chance.integers(2) else int(chance.integers(1, 5))
+
+
+def test_counts_equal_brute_force() -> None:
+    chance = np.random.default_rng(1)
+    for _ in range(150):
+        rows, patterns, gap, window = draw_case(chance)
+        data = sf.Sequences.of(rows)
+        draft = SequenceDraft(data, [tuple(map(tuple, pattern)) for pattern in patterns], gap, window)
+        expected = [[count_matches(row, pattern, gap, window) for row in rows] for pattern in patterns]
+        assert draft.totals.tolist() == expected
+        found = [count_matching(data, pattern, gap, window) for pattern in patterns]
+        assert found == [sum(count > 0 for count in counts) for counts in expected]
+
+
+@pytest.mark.parametrize("mark", ["delete", "Δ"])
+@pytest.mark.parametrize("strategy", ["HH", "HR", "RH", "RR"])
+def test_thresholds_are_kept_in_random_databases(strategy: Any, mark: Any) -> None:
+    chance = np.random.default_rng(2)
+    for seed in range(40):
+        rows, patterns, gap, window = draw_case(chance)
+        limits = tuple(chance.integers(0, 3, len(patterns)).tolist())
+        method = sf.HideSequences(
+            patterns=patterns, threshold=limits, strategy=strategy, mark=mark, max_gap=gap, window=window
+        )
+        data = sf.Sequences.of(rows)
+        release = method.protect(data, sf.Randomness.seeded(seed))
+        published = as_elements(release.data.to_lists())
+        for pattern, most in zip(patterns, limits, strict=True):
+            assert sum(count_matches(row, pattern, gap, window) > 0 for row in published) <= most
+        assert all(finding.holds for finding in sf.check(release, data))
+
+
+def test_the_exact_strategy_makes_the_fewest_changes() -> None:
+    chance = np.random.default_rng(3)
+    tried = 0
+    for _ in range(30):
+        rows, patterns, gap, window = draw_case(chance)
+        limits = tuple(chance.integers(0, 2, len(patterns)).tolist())
+        given: dict[str, Any] = {
+            "patterns": patterns,
+            "threshold": limits,
+            "mark": "Δ",
+            "max_gap": gap,
+            "window": window,
+        }
+        release = sf.HideSequences(**given, strategy="exact").protect(sf.Sequences.of(rows))
+        objective = release.details["objective"]
+        assert release.details["proven"]
+        assert objective <= sf.HideSequences(**given).protect(sf.Sequences.of(rows)).losses["changes"]
+        if not 1 <= objective <= 3:
+            continue
+        tried += 1
+        places = [(row, at, item) for row, s in enumerate(rows) for at, e in enumerate(s) for item in e]
+        for gone in map(set, combinations(places, int(objective) - 1)):
+            left = [
+                [[i for i in e if (row, at, i) not in gone] for at, e in enumerate(s)] for row, s in enumerate(rows)
+            ]
+            supports = [sum(count_matches(row, pattern, gap, window) > 0 for row in left) for pattern in patterns]
+            assert any(support > most for support, most in zip(supports, limits, strict=True))
+    assert tried > 8
+
+
+def test_out_of_time_the_exact_strategy_gives_a_bound() -> None:
+    chance = np.random.default_rng(4)
+    data = sf.Sequences.of([list(chance.choice(list("abcdef"), 30)) for _ in range(120)])
+    patterns = [list("abc"), list("bcd"), list("fed")]
+    release = sf.HideSequences(patterns=patterns, threshold=20, strategy="exact", seconds=0.1).protect(data)
+    details = release.details
+    assert 0 < details["bound"] <= details["objective"] == len(details["marks"])
+    assert all(finding.holds for finding in sf.check(release, data))
+
+
+def test_deleting_creates_no_match_of_a_secret_pattern() -> None:
+    """To hide x, it is deleted; then a and b are neighbours, which they were not before."""
+    data = sf.Sequences.of([["a", "x", "b"]])
+    release = sf.HideSequences(patterns=[["x"], ["a", "b"]], threshold=0, max_gap=0).protect(data)
+    assert release.data.to_lists() == [["b"]]
+    marked = sf.HideSequences(patterns=[["x"], ["a", "b"]], threshold=0, max_gap=0, mark="Δ").protect(data)
+    assert marked.data.to_lists() == [["a", "Δ", "b"]]
+
+
+def test_replacements_bring_nothing_back() -> None:
+    chance = np.random.default_rng(9)
+    replaced = 0
+    for seed in range(25):
+        rows, patterns, gap, window = draw_case(chance)
+        data = sf.Sequences.of(rows * 2)
+        method = sf.HideSequences(
+            patterns=patterns, threshold=1, mark="replace", min_support=2, max_gap=gap, window=window
+        )
+        release = method.protect(data, sf.Randomness.seeded(seed))
+        published = as_elements(release.data.to_lists())
+        for pattern in patterns:
+            assert sum(count_matches(row, pattern, gap, window) > 0 for row in published) <= 1
+        assert all(finding.holds for finding in sf.check(release, data))
+        before, after = (
+            set(map(str, sf.mine.frequent_subsequences(one, 2)["pattern"].to_list())) for one in (data, release.data)
+        )
+        assert after <= before
+        replaced += sum(len(old) == len(new) and old != new for old, new in zip(rows * 2, published, strict=True))
+    assert replaced > 20
+
+
+def test_a_ghost_is_seen() -> None:
+    from sfumato.measure.sequences.hidden_sequences import count_ghosts
+
+    data = sf.Sequences.of([["a"], ["a"], ["b"]])
+    assert count_ghosts(sf.Sequences.of([["a"], ["b"], ["b"]]), data, 2) == 1
+    assert count_ghosts(data, data, 2) == 0
+
+
+def test_a_sequence_may_become_empty_and_keeps_its_place() -> None:
+    release = sf.HideSequences(patterns=[["a"]], threshold=0).protect(sf.Sequences.of([["b"], ["a"], ["b"]]))
+    assert release.data.to_lists() == [["b"], [], ["b"]]
+
+
+def test_patterns_that_never_occur_change_nothing() -> None:
+    data = sf.Sequences.of([["a", "b"], [], ["b"]])
+    release = sf.HideSequences(patterns=[["b", "a"], ["z"]], threshold=0, strategy="exact").protect(data)
+    assert release.data == data
+    assert release.losses["loss"] == 0
+
+
+def test_numbers_are_items_too() -> None:
+    release = sf.HideSequences(patterns=[[7, 8]], threshold=0, mark="Δ").protect(sf.Sequences.of([[7, 9, 8], [9]]))
+    assert release.data.to_lists() == [["Δ", "9", "8"], ["9"]]
+
+
+def test_a_sequence_of_ten_thousand_elements() -> None:
+    chance = np.random.default_rng(5)
+    data = sf.Sequences.of([chance.integers(0, 200, 10_000).tolist(), [1]])
+    release = sf.HideSequences(patterns=[list(range(8))], threshold=0).protect(data)
+    assert all(finding.holds for finding in sf.check(release, data))
+    assert 0 < release.losses["changes"] <= 80
+
+
+def test_a_share_is_rounded_down_and_thresholds_may_differ() -> None:
+    data = sf.Sequences.of([["a", "b"]] * 10)
+    half = sf.HideSequences(patterns=[["a"], ["b"]], threshold=(0.35, 0)).protect(data)
+    assert [sum(item in row for row in half.data.to_lists()) for item in "ab"] == [3, 0]
+
+
+def test_a_file_lists_patterns(tmp_path: Any) -> None:
+    sf.Sequences.of([["a", "b"]]).write(tmp_path / "secret.txt")
+    method = sf.HideSequences(file=str(tmp_path / "secret.txt"), threshold=0)
+    assert method.protect(sf.Sequences.of([["a", "b"]])).data.to_lists() == [["b"]]
+    assert "secret" not in str(method.described())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"threshold": 1}, "there is nothing to hide"),
+        ({"patterns": [[]], "threshold": 1}, "is empty"),
+        ({"patterns": [["a"]], "threshold": (1, 2)}, "2 thresholds for 1 patterns"),
+        ({"patterns": [["a"]], "threshold": 1, "strategy": "exact", "max_gap": 1}, "take the mark Δ"),
+        ({"patterns": [["a"]], "threshold": 1.5}, "less than 1"),
+        ({"patterns": [["a"]], "threshold": 1, "mark": "replace"}, "needs min_support"),
+        ({"patterns": [["a"]], "threshold": 1, "min_support": 2}, "no other mark has it"),
+    ],
+)
+def test_bad_input_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        sf.HideSequences(**given)
+
+
+def test_the_mark_cannot_be_an_item() -> None:
+    with pytest.raises(sf.DataError, match="cannot mark"):
+        sf.HideSequences(patterns=[["a"]], threshold=0, mark="Δ").protect(sf.Sequences.of([["a", "Δ"]]))

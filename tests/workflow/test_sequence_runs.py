@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Policies for sequences, from file to certificate, report, verification and comparison."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.workflow.verification import read_release
+from tests.contract.examples import walks
+
+HIDE = """
+[data]
+path = "walks.txt"
+
+[[protect]]
+method = "hide_sequences"
+patterns = [["station", "clinic"], ["school", "park"]]
+threshold = [3, 0]
+mark = "Δ"
+
+[output]
+path = "hidden"
+"""
+ANONYMIZE = """
+[data]
+path = "walks.csv"
+id = "person"
+item = "place"
+time = "hour"
+
+[[protect]]
+method = "anonymize_sequences"
+k = 5
+
+[measure]
+min_support = 20
+
+[output]
+path = "anonymous"
+format = "long"
+order = "shuffled"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    walks().write(tmp_path / "walks.txt")
+    walks().write(tmp_path / "walks.csv", id="person", item="place", time="hour")
+    (tmp_path / "hide.toml").write_text(HIDE, encoding="utf-8")
+    (tmp_path / "anonymize.toml").write_text(ANONYMIZE, encoding="utf-8")
+    return tmp_path
+
+
+def test_both_methods_run_from_policies_and_can_be_verified_and_compared(folder: Path) -> None:
+    hidden = sf.run(sf.Policy.read(folder / "hide.toml"))
+    anonymous = sf.run(sf.Policy.read(folder / "anonymize.toml"), randomness=sf.Randomness.seeded(3))
+    for run in (hidden, anonymous):
+        assert run.published
+        assert sf.verify(run.out).holds
+        for name in ("release", "private"):
+            assert "<svg" in (run.out / name / "report.html").read_text(encoding="utf-8")
+    body = json.loads((hidden.out / "release" / "certificate.json").read_text(encoding="utf-8"))
+    assert body["data"]["shape"] == "sequences"
+    assert body["methods"][0]["threshold"] == 3
+    assert "patterns" not in body["methods"][0]
+    assert not body["losses"]
+    assert not body["utility"]
+    assert sf.compare(hidden.out, anonymous.out).rows
+
+
+def test_what_is_hidden_is_named_inside_and_not_outside(folder: Path) -> None:
+    run = sf.run(sf.Policy.read(folder / "hide.toml"))
+    internal = (run.out / "private" / "report.html").read_text(encoding="utf-8")
+    assert "station → clinic" in internal
+    for path in (run.out / "release").iterdir():
+        assert "→ clinic" not in path.read_text(encoding="utf-8")
+    assert run.record["utility"]["ghost_patterns"] == 0
+    assert run.record["utility"]["loss"] == pytest.approx(run.record["losses"]["loss"])
+
+
+def test_shuffled_sequences_are_the_same_ones(folder: Path) -> None:
+    run = sf.run(sf.Policy.read(folder / "anonymize.toml"))
+    shuffled = read_release(run.out).data.to_lists()
+    ordered = sf.AnonymizeSequences(k=5).protect(walks()).data.to_lists()
+    assert shuffled != ordered
+    assert sorted(shuffled) == sorted(ordered)
+    assert run.record["utility"]["loss"] == pytest.approx(run.record["losses"]["loss"])
+    assert 0 < run.record["utility"]["support_similarity"] <= 1
+
+
+def test_rows_can_be_taken() -> None:
+    data = sf.Sequences.of([[["a", "b"], ["c"]], [], [["c"]]], ids=["x", "y", "z"])
+    taken = data.take(np.array([2, 0]))
+    assert taken.to_lists() == [[["c"]], [["a", "b"], ["c"]]]
+    assert taken.ids == ("z", "x")
+
+
+def test_baskets_keep_their_order() -> None:
+    with pytest.raises(ValueError, match="tables and sequences can be shuffled"):
+        sf.Policy(
+            data={"path": "x.dat"},
+            protect=[{"method": "hide_items", "items": ["a"], "min_support": 2, "min_confidence": 0.5}],
+            output={"order": "shuffled"},
+        )
