@@ -7,9 +7,10 @@ import subprocess
 import sys
 
 ALL = (
-    "startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate", "adversarial_rules",
-    "suppress_entries", "truth", "linking", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items",
-    "swapping", "answers", "reconstruction", "spectral", "trees_on_noise", "synthesize", "rebuild", "randomness",
+    "startup", "whole_run", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate",
+    "adversarial_rules", "suppress_entries", "truth", "linking", "itemsets", "hiding", "patterns", "encode_for_trees",
+    "encode_items", "sequences", "swapping", "answers", "reconstruction", "spectral", "trees_on_noise", "synthesize",
+    "rebuild", "randomness",
 )  # fmt: skip
 
 

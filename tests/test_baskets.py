@@ -139,7 +139,7 @@ def test_arrays_that_do_not_fit_are_refused(items: tuple[str, ...], offsets: lis
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match='"fimi", "spmf" or "long"'):
+    with pytest.raises(PolicyError, match='"fimi", "spmf", "long" or "comma"'):
         Baskets.read(tmp_path / "x", format="arff")  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match='"fimi", "spmf" or "long"'):
         Baskets.of([[1]]).write(tmp_path / "x", format="arff")  # type: ignore[arg-type]

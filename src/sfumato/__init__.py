@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.baskets import Baskets as Baskets
     from sfumato.data.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.hierarchy_proposals import propose_hierarchy as propose_hierarchy
     from sfumato.data.regions import Cells as Cells
     from sfumato.data.regions import DenseRegions as DenseRegions
     from sfumato.data.regions import Grid as Grid
@@ -73,9 +74,11 @@ if TYPE_CHECKING:
     from sfumato.workflow.certificate import Certificate as Certificate
     from sfumato.workflow.certificate import check as check
     from sfumato.workflow.compare import compare as compare
-    from sfumato.workflow.pipeline import Run as Run
-    from sfumato.workflow.pipeline import run as run
+    from sfumato.workflow.data_run import run as run
+    from sfumato.workflow.finished_run import Run as Run
     from sfumato.workflow.policy import Policy as Policy
+    from sfumato.workflow.policy_draft import PolicyDraft as PolicyDraft
+    from sfumato.workflow.policy_draft import draft_policy as draft_policy
     from sfumato.workflow.verification import Verification as Verification
     from sfumato.workflow.verification import read_release as read_release
     from sfumato.workflow.verification import verify as verify

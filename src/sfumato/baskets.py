@@ -18,7 +18,7 @@ from sfumato.errors import DataError, PolicyError
 
 Item = int | str
 Items = tuple[Item, ...]
-BasketFormat = Literal["fimi", "spmf", "long"]
+BasketFormat = Literal["fimi", "spmf", "long", "comma"]
 _STRETCH = 1 << 16
 
 
@@ -66,17 +66,19 @@ class Baskets:
         id: str = "id",  # noqa: A002
         item: str = "item",
         separator: str | None = None,
+        header: bool | None = None,
     ) -> Baskets:
-        """Read a FIMI, SPMF or long-form file (see :mod:`sfumato.data.basket_files`).
+        """Read a FIMI, SPMF, long-form or comma-line file (see :mod:`sfumato.data.basket_files`).
 
-        Without a format, ``.dat`` is FIMI, ``.csv``, ``.tsv`` and ``.parquet`` are long form, and the first
-        line decides for other names. The columns and the separator are those of a long-form file; without a
-        separator, the header decides.
+        Without a format, ``.dat`` is FIMI; ``.csv`` and ``.tsv`` are comma lines if their lines differ in length and
+        long form otherwise, as are all other tables and databases; and the first line decides for other names. The
+        columns are those of a long-form file; without a separator, the header decides. `header` says whether comma
+        lines have one, which is detected if it numbers its columns.
         """
         from sfumato.data import basket_files as files
 
         file = Path(path)
-        match format or files.guess_basket_format(file):
+        match format or files.guess_basket_format(path, columns=(id, item), separator=separator):
             case "fimi":
                 arrays = files.read_fimi(file)
             case "spmf":
@@ -84,9 +86,13 @@ class Baskets:
             case "long":
                 from sfumato.data import long_form
 
-                arrays = long_form.read_long_baskets(file, id_column=id, item_column=item, separator=separator)
+                arrays = long_form.read_long_baskets(path, id_column=id, item_column=item, separator=separator)
+            case "comma":
+                from sfumato.data.comma_baskets import read_comma_baskets
+
+                arrays = read_comma_baskets(file, separator=separator, header=header)
             case _:
-                raise PolicyError('baskets are read as "fimi", "spmf" or "long"')
+                raise PolicyError('baskets are read as "fimi", "spmf", "long" or "comma"')
         return cls(tuple(arrays.items), arrays.offsets, arrays.codes, None if arrays.ids is None else tuple(arrays.ids))
 
     def write(

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sfumato.parameter_errors import explain_parameters
 
 
 class Description(BaseModel):
@@ -37,7 +40,41 @@ class Description(BaseModel):
                 title = type(self).__name__
                 raise TypeError(f"{title} takes {', '.join(names)}: too many were given, or one was given twice")
             named |= dict(zip(names, given, strict=False))
-        super().__init__(**named)
+        try:
+            super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in named.items()})
+        except ValidationError as error:
+            raise explain_parameters(error, type(self), named) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse: what a run was described with cannot change afterwards."""
+        try:
+            super().__setattr__(name, value)
+        except ValidationError as error:
+            raise explain_parameters(error, type(self), {name: value}) from None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What was given; what a release hides is not shown."""
+        for name, field in type(self).model_fields.items():
+            if name in self.model_fields_set and field.repr and not _is_tag(field.annotation):
+                yield name, _Hidden() if name in self.private_fields else getattr(self, name)
+
+    def __str__(self) -> str:
+        """The same as the representation."""
+        return repr(self)
+
+
+def _wrap_single(kind: type[Description], name: str, value: Any) -> Any:
+    """One description where a list of them is expected: `models=KAnonymity(k=5)`."""
+    field = kind.model_fields.get(name)
+    several = field is not None and isinstance(value, Description) and get_origin(field.annotation) is tuple
+    return (value,) if several else value
+
+
+class _Hidden:
+    """Stands for a value that is not printed."""
+
+    def __repr__(self) -> str:
+        return "..."
 
 
 def _is_tag(kind: Any) -> bool:

@@ -16,6 +16,7 @@ A message names the file, the column, how many rows, and the cure. It never hold
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class SfumatoError(Exception):
@@ -45,3 +46,25 @@ class CertificateRefused(SfumatoError):
 def quote_names(names: Iterable[str]) -> str:
     """Quote column names for a message: `"age", "zip"`."""
     return ", ".join(f'"{name}"' for name in names)
+
+
+def suggest_name(given: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant: equal but for case and signs, a beginning of it, or a similar one."""
+    names = {_simplify_name(name): name for name in known}
+    plain = _simplify_name(given)
+    if plain in names:
+        return names[plain]
+    longer = [name for name in names if plain and len(plain) > 2 and (name.startswith(plain) or plain.startswith(name))]
+    near = longer if len(longer) == 1 else get_close_matches(plain, names, n=1, cutoff=0.66)
+    return names[near[0]] if near else None
+
+
+def ask_meant(given: Iterable[str], known: Iterable[str]) -> str:
+    """`; did you mean "age"?`, or nothing if no known name is similar."""
+    names = list(known)
+    near = dict.fromkeys(name for word in given if (name := suggest_name(word, names)) is not None)
+    return f"; did you mean {quote_names(near)}?" if near else ""
+
+
+def _simplify_name(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name

@@ -73,6 +73,7 @@ class Key:
         from cryptography.fernet import InvalidToken
 
         try:
+            _refuse_other_file(Path(path))
             packed = _parse_key_file(read_private(Path(path), "the key"))
             _refuse_other_version(path, packed)
             sealed = _is_sealed(packed)
@@ -96,6 +97,14 @@ class Key:
             raise DataError(f"{path}: the passphrase does not open this key") from None
         except (ValueError, KeyError, TypeError, RecursionError):
             raise DataError(f"{path}: this is not a key that sfumato saved") from None
+
+
+def _refuse_other_file(path: Path) -> None:
+    """Say that a file is no key before anybody is asked to make it private."""
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(1) != b"{":
+                raise DataError(f"{path}: this is not a key that sfumato saved; a run writes it as private/….key.json")
 
 
 def _parse_key_file(content: bytes) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Room(ModuleType):
         elif name in (homes := _public_names(self)) or name in (homes := _tagged_names(self)):
             fetched = _fetch(homes[name], name)
         else:
-            raise AttributeError(f'{self.__name__} has no "{name}"{_hint_at_typing_line(name)}')
+            raise AttributeError(f'{self.__name__} has no "{name}"{_hint_at_typing_line(name) or _suggest(name, self)}')
         super().__setattr__(name, fetched)
         return fetched
 
@@ -135,6 +135,14 @@ def _sources(package: str) -> Any:
         for path in sorted(Path(folder).rglob("*.py")):
             inside = path.relative_to(folder).with_suffix("").parts
             yield ".".join((package, *inside)).removesuffix(".__init__"), path.read_text(encoding="utf-8")
+
+
+def _suggest(name: str, room: Any) -> str:
+    """The public name that was probably meant."""
+    from difflib import get_close_matches
+
+    near = [] if name.startswith("_") else get_close_matches(name, dir(room), n=1)
+    return f'; did you mean "{near[0]}"?' if near else ""
 
 
 def _hint_at_typing_line(name: str) -> str:

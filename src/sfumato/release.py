@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
+import polars as pl
 from pydantic import Field
 
-from sfumato.change import Change
+from sfumato.change import Change, describe_changes
 from sfumato.description import Description
-from sfumato.details import Details, read_details
+from sfumato.details import Details, SynthesisDetails, read_details
+from sfumato.frames import convert_to_pandas, convert_to_polars
+from sfumato.notebook import format_number, name_roles, render_card, render_grid, render_rows
 from sfumato.table import Table
 
 Number = int | float
@@ -69,15 +72,37 @@ class Finding:
     """Whether the measure needs the originals."""
     meaning: str
     """The claim in words."""
+    column: str | None = None
+    """The column that it is about, which tells claims of the same property apart."""
 
     @classmethod
     def of(cls, claim: Claim, measured: Number | None) -> Finding:
         """Compare a claim with a measured value."""
         holds = None if measured is None else claim.holds(measured)
-        return cls(claim.property, claim.threshold, claim.bound, measured, holds, claim.needs_original, claim.meaning)
+        column = claim.arguments.get("column")
+        return cls(
+            property=claim.property,
+            threshold=claim.threshold,
+            bound=claim.bound,
+            measured=measured,
+            holds=holds,
+            needs_original=claim.needs_original,
+            meaning=claim.meaning,
+            column=column if isinstance(column, str) else None,
+        )
+
+    def title(self) -> str:
+        """The property, and the column that it is about."""
+        return self.property if self.column is None else f'{self.property} of "{self.column}"'
+
+    def as_certified(self) -> dict[str, Any]:
+        """The fields of a certificate, which names the column among the arguments of the measure."""
+        fields = asdict(self)
+        del fields["column"]
+        return fields
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """Data that may leave, the method that made it, its claims and its losses. It holds no secret key.
 
@@ -94,7 +119,7 @@ class Release:
     """What is promised about the data."""
     losses: Mapping[str, Number]
     """What the release costs an analyst, by the name of the measure."""
-    details: Details = field(default_factory=Details, repr=False)
+    details: Details = field(default_factory=Details)
     """The method's decisions: private, they stay with the custodian. A plain mapping is converted."""
     changes: tuple[Change, ...] = ()
     """What was done to each column, as the methods state it; measured again on the written file."""
@@ -127,6 +152,54 @@ class Release:
         """Per column, how it was randomized: analysts need it for estimates. It leaves."""
         return self.details.public
 
+    def __repr__(self) -> str:
+        """The kind of data, the method's tag, and counts."""
+        method = "" if self.method is None else f" by {self.method.method}"
+        loss = f", loss {self.losses['loss']:.3g}" if "loss" in self.losses else ""
+        kind = f"{type(self.data).__name__} of {len(self.data):,}"
+        return f"Release({kind}{method}, {len(self.claims)} claims{loss})"
+
+    def _repr_html_(self) -> str:
+        """The first rows, with roles and changes in the head, and the claims."""
+        notes: dict[str, list[str]] = {}
+        if isinstance(self.data, Table):
+            notes = name_roles(self.data.frame.columns, self.data.roles)
+            for column, lines in notes.items():
+                lines.append(describe_changes(self.changes_of(column)))
+        claims = [(c.property.replace("_", " "), f"{c.bound.replace('_', ' ')} {c.threshold:g}") for c in self.claims]
+        losses = [(name.replace("_", " "), format_number(value)) for name, value in self.losses.items()]
+        return render_card(
+            repr(self),
+            render_rows(self.to_polars(), notes),
+            render_grid(("claim", "promised"), claims) if claims else "",
+            render_grid(("loss", ""), losses) if losses else "",
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """The data as a polars frame: a table, or lists of items."""
+        return convert_to_polars(self.data)
+
+    def to_arrow(self) -> Any:
+        """The data as a pyarrow table."""
+        return self.to_polars().to_arrow()
+
+    def to_pandas(self, *, index: bool = True) -> Any:
+        """The data as a pandas frame, with the index of the originals if they were a pandas frame that had one.
+
+        The index is the custodian's: it links published rows to the originals. Nothing that leaves has it; give
+        `index=False` for a frame that you hand over.
+        """
+        return convert_to_pandas(self.to_polars(), getattr(self.data, "row_labels", None) if index else None)
+
     def changes_of(self, column: str) -> tuple[Change, ...]:
         """What was done to one column, method by method."""
         return tuple(change for change in self.changes if change.column == column)
+
+
+def label_rows(release: Release, original: Any) -> None:
+    """Keep the pandas index of the originals with the published rows; synthetic rows have no original."""
+    labels, rows = getattr(original, "row_labels", None), release.details.rows
+    drawn = release.details.part(SynthesisDetails)
+    if labels is None or rows is None or (drawn is not None and drawn.training is not None):
+        return
+    object.__setattr__(release.data, "row_labels", labels.take(rows))  # `data` was rebuilt: nobody else holds it

@@ -13,12 +13,15 @@ from typing import Any, Unpack
 import narwhals as nw
 import polars as pl
 
+from sfumato.data.column_labels import ColumnLabels
 from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, assign_roles
-from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_frame
-from sfumato.errors import DataError, PolicyError
+from sfumato.data.source import hide_password
+from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
+from sfumato.errors import DataError, PolicyError, ask_meant
+from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
 
 class Missing(StrEnum):
@@ -60,6 +63,10 @@ class Table:
     """The name of the table in errors."""
     released: bool = False
     """Whether it may leave: a copy that leaves the process carries neither hierarchies nor the source's name."""
+    row_labels: Any = None
+    """The index of the pandas frame that it was made of, unless rows were only numbered; never written or pickled."""
+    labels: Mapping[str, ColumnLabels] = field(default_factory=lambda: MappingProxyType({}))
+    """What an SPSS, Stata or SAS file says about its columns; only labels of published cells are ever written."""
 
     @classmethod
     def read(
@@ -74,12 +81,16 @@ class Table:
         columns: Sequence[str] | None = None,
         **text: Unpack[TextOptions],
     ) -> Table:
-        """Read a table from CSV, TSV, Parquet or Arrow; see `TextFormat` for the options of text files."""
+        """Read a table from a file of any format, or from a database; see `TextFormat` for the options of text files.
+
+        A path may name a sheet (``people.xlsx?sheet=Patients``) or be an address (``sqlite:///people.db?table=t``).
+        """
         names = None if columns is None else tuple(columns)
-        frame = read_frame(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
-        if frame.is_empty():
-            raise DataError(f"{path}: the file has a header and no rows")
-        return cls.of(frame, roles, hierarchies, missing, source=str(path))
+        read = read_labelled(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
+        source = hide_password(str(path))
+        if read.frame.is_empty():
+            raise DataError(f"{source}: the file has a header and no rows")
+        return replace(cls.of(read.frame, roles, hierarchies, missing, source=source), labels=read.labels)
 
     @classmethod
     def of(
@@ -97,17 +108,18 @@ class Table:
         A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
         """
         frame = _simplify_frame(_build_table_frame(data, source), source)
-        known = assign_roles(frame.columns, roles) if roles is not None else MappingProxyType({})
+        known = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
-        return cls(frame, known, MappingProxyType(given), Missing.parse(missing), source)
+        return cls(
+            frame, known, MappingProxyType(given), Missing.parse(missing), source, row_labels=_get_row_labels(data)
+        )
 
     def columns_with(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
-            raise DataError(
-                f"{self.source}: no roles are given; state for each column whether it is "
-                f"{', '.join(each_role.value for each_role in Role)} (`sfumato audit` proposes some)"
-            )
+            from sfumato.data.role_lines import explain_missing_roles
+
+            raise DataError(explain_missing_roles(self.frame, self.source))
         return tuple(name for name, column_role in self.roles.items() if column_role is role)
 
     @property
@@ -135,10 +147,12 @@ class Table:
         return replace(
             self,
             frame=frame,
+            row_labels=None,  # the rows of the frame may be others
             roles=MappingProxyType({name: role for name, role in self.roles.items() if name in kept}),
             hierarchies=MappingProxyType(
                 {name: hierarchy for name, hierarchy in self.hierarchies.items() if name in kept}
             ),
+            labels=MappingProxyType({name: labels for name, labels in self.labels.items() if name in kept}),
         )
 
     def to_release(self) -> Table:
@@ -146,12 +160,13 @@ class Table:
         return replace(self, frame=rebuild_frame(self.frame), released=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the table; a released one without hierarchies and source.
+        """Pickle the table; a released one without hierarchies, labels and source.
 
-        Hierarchies list every original value, including those of suppressed rows, and the source is a path.
+        Hierarchies and labels list every original value, including those of suppressed rows, and the source is a path.
         """
         hierarchies, source = ({}, "release") if self.released else (dict(self.hierarchies), self.source)
-        return _unpickle, (self.frame, dict(self.roles), hierarchies, self.missing, source, self.released)
+        labels = () if self.released else tuple((n, one.title, dict(one.values)) for n, one in self.labels.items())
+        return _unpickle, (self.frame, dict(self.roles), hierarchies, self.missing, source, self.released, labels)
 
     def __copy__(self) -> Table:
         """The table itself: it never changes."""
@@ -182,6 +197,12 @@ class Table:
         columns = ", ".join(f"{name}: {self.roles.get(name, 'no role')}" for name in self.frame.columns[:20])
         return f"Table({len(self)} rows; {columns}{', …' if self.frame.width > 20 else ''})"
 
+    def _repr_html_(self) -> str:
+        """Roles in the head; rows of a released table, and only types and counts of an original one."""
+        notes = name_roles(self.frame.columns, self.roles)
+        body = render_rows(self.frame, notes) if self.released else render_summary(self.frame, notes)
+        return render_card(f"{'Released table' if self.released else 'Table'} of {len(self):,} rows", body)
+
 
 def _unpickle(
     frame: pl.DataFrame,
@@ -190,8 +211,27 @@ def _unpickle(
     missing: Missing,
     source: str,
     released: bool,
+    labels: tuple[tuple[str, str | None, dict[int | float, str]], ...] = (),
 ) -> Table:
-    return Table(frame, MappingProxyType(roles), MappingProxyType(hierarchies), missing, source, released)
+    kept = {name: ColumnLabels(title, MappingProxyType(values)) for name, title, values in labels}
+    return Table(
+        frame,
+        MappingProxyType(roles),
+        MappingProxyType(hierarchies),
+        missing,
+        source,
+        released,
+        labels=MappingProxyType(kept),
+    )
+
+
+def _get_row_labels(data: Any) -> Any:
+    """The index of a pandas frame, unless it only numbers the rows."""
+    index = getattr(data, "index", None)
+    if type(data).__module__.partition(".")[0] != "pandas" or index is None:
+        return None
+    numbered = type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)
+    return None if numbered else index
 
 
 def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
@@ -241,7 +281,8 @@ _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, 
 
 def _read_hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
     if column not in frame.columns:
-        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table')
+        meant = ask_meant([column], frame.columns)
+        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table{meant}')
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, (str, Path)):

@@ -87,3 +87,25 @@ def test_bad_input_is_one_sentence(
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_subsequences_of_a_file_that_is_recognized(tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("1 -1 2 -1 3 -1 -2\n1 -1 3 -1 -2\n")
+    done = ran(tmp_path, "mine", "s.txt", "--min-support", "2", "--json", "--out", "found.txt")
+    assert done.returncode == 0, done.stderr
+    found = {tuple(row["pattern"]): row["support"] for row in json.loads(done.stdout)["rows"]}
+    assert found == {(1,): 2, (3,): 2, (1, 3): 2}
+    assert "1 -1 3 -1 #SUP: 2" in (tmp_path / "found.txt").read_text()
+    adjacent = ran(tmp_path, "mine", "s.txt", "--min-support", "2", "--max-gap", "0", "--kind", "closed", "--json")
+    assert json.loads(adjacent.stdout)["count"] == 2
+    refused = ran(tmp_path, "mine", "s.txt", "--rules")
+    assert refused.returncode == 2 and "holds sequences" in refused.stderr
+
+
+def test_subsequences_of_itemsets_in_a_long_form(tmp_path: Path) -> None:
+    rows = "a,1,x\na,1,y\na,2,z\nb,1,x\nb,1,y\nb,5,z\n"
+    (tmp_path / "l.csv").write_text("who,when,what\n" + rows)
+    columns = ("--id", "who", "--item", "what", "--time", "when")
+    done = ran(tmp_path, "mine", "l.csv", "--sequences", *columns, "--min-support", "2", "--kind", "maximal")
+    assert done.returncode == 0, done.stderr
+    assert "{x, y}, {z}" in done.stdout

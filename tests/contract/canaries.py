@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import pickle
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,10 @@ def bytes_of_file(path: Path) -> Iterator[bytes]:
     yield raw
     if raw[:2] == b"\x1f\x8b":
         yield gzip.decompress(raw)
+    if raw[:4] == b"PK\x03\x04":
+        with zipfile.ZipFile(path) as archive:
+            yield from (archive.read(part) for part in archive.infolist())
+            yield repr([archive.comment, [(part.extra, part.comment) for part in archive.infolist()]]).encode()
     if raw[:6] == b"ARROW1":
         yield from bytes_of_arrow(pyarrow.feather.read_table(path, memory_map=False))
     if raw[:4] == b"PAR1":

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,14 @@ def people(size: int = 400, seed: int = 7) -> sf.Table:
     return sf.Table.of(generate_population(size, seed), list_population_roles(), build_population_hierarchies())
 
 
-def few_columns() -> sf.Table:
-    """The same people, known by three columns only: an exact search over cuts ends quickly."""
-    table = people(200)
+def few_people() -> sf.Table:
+    """So few that a search over all cuts ends at once, whatever else the machine does."""
+    return few_columns(80)
+
+
+def few_columns(count: int = 200) -> sf.Table:
+    """The same people, known by three columns only."""
+    table = people(count)
     known = {"age", "sex", "marital_status"}
     roles = {n: "insensitive" if r == "quasi_identifying" and n not in known else r for n, r in table.roles.items()}
     return sf.Table.of(table.frame, roles, dict(table.hierarchies))
@@ -86,6 +92,13 @@ def walks() -> sf.Sequences:
     return sf.Sequences.of(walked)
 
 
+def tours() -> sf.Sequences:
+    """Where 60 invented people went, each wherever they liked."""
+    chance = np.random.default_rng(6)
+    return sf.Sequences.of([[f"place {number}" for number in chance.integers(0, 25, 12)] for _ in range(60)])
+
+
+_WAYS = tuple(combinations(("home", "station", "work", "gym"), 2))
 TWELVE = ["abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg"]
 
 
@@ -131,7 +144,7 @@ METHOD_EXAMPLES = (
     ),
     Example("partition", sf.Partition(models=(sf.KAnonymity(k=3),)), people),
     Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
-    Example("k-optimize", sf.KOptimize(k=3, seconds=1.0), few_columns),
+    Example("k-optimize", sf.KOptimize(k=3), few_people),
     Example("microaggregate", sf.Microaggregate(k=4), numbers),
     Example("top code", sf.TopCode(columns="age", k=5), people),
     Example("top code, both ends", sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}), numbers),
@@ -258,6 +271,10 @@ ATTACK_EXAMPLES = (
     Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
     Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
     Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),
+    Example("sequence linking", sf.attack.SequenceLinking(points=(1, 3, 6)), tours),
+    Example("sequence linking, in any order", sf.attack.SequenceLinking(points=(9,), order="set"), tours),
+    Example("sequence remining", sf.attack.SequenceRemining(patterns=_WAYS, threshold=20), walks),
+    Example("mark guessing", sf.attack.MarkGuessing(items=("station", "work")), walks),
     Example("linking", sf.attack.Linking(), people),
     Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
 )

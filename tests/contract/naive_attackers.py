@@ -348,6 +348,71 @@ def try_remining(chance: Chance) -> Trial:
     return Trial(attack, release, baskets, len(shown) + len(targets & surest))
 
 
+def draw_walks(chance: Chance, rows: int = PEOPLE, length: int = 4) -> list[list[str]]:
+    """Walks over few places; whoever is at p0 mostly goes on to p1."""
+    walks = [[f"p{place}" for place in chance.integers(0, 6, length)] for _ in range(rows)]
+    for walk in walks:
+        for step in range(length - 1):
+            if walk[step] == "p0" and chance.random() < 0.8:
+                walk[step + 1] = "p1"
+    return walks
+
+
+def is_part(pattern: Sequence[Any], row: Sequence[Any]) -> bool:
+    later = iter(row)
+    return all(item in later for item in pattern)
+
+
+def try_sequence_linking(chance: Chance) -> Trial:
+    """The only walk that passes through all of somebody's places in their order."""
+    walks = draw_walks(chance)
+    rows = chance.permutation(len(walks))
+    published = [walks[row] for row in rows]
+    published[0] = published[0][1:]
+    release = sf.Release(sf.Sequences.of(published), None, (), {}, read_details({"rows": rows}))
+    naive = 0
+    for person, walk in enumerate(walks):
+        found = [place for place, other in enumerate(published) if is_part(walk, other)]
+        naive += len(found) == 1 and rows[found[0]] == person
+    return Trial(sf.attack.SequenceLinking(points=(4,)), release, sf.Sequences.of(walks), naive)
+
+
+def try_sequence_remining(chance: Chance) -> Trial:
+    """Of the pairs of places in at most fifteen walks, those in most of them are named, as many as were hidden."""
+    walks = draw_walks(chance, rows=60)
+    secrets = (("p0", "p1"),)
+    published = [list(walk) for walk in walks]
+    for left, right in secrets:
+        for walk in [walk for walk in published if is_part((left, right), walk)][15:]:
+            walk[:] = [place for place in walk if place != right]
+    pairs = [(a, b) for a in map("p{}".format, range(6)) for b in map("p{}".format, range(6))]
+    before, now = ({pair: sum(is_part(pair, walk) for walk in side) for pair in pairs} for side in (walks, published))
+    targets = {pair for pair in secrets if before[pair] > 15}
+    shown = {pair for pair in targets if now[pair] > 15}
+    below = sorted((count for count in now.values() if count <= 15), reverse=True)
+    many = len(targets - shown)
+    nearest = {pair for pair, count in now.items() if count <= 15 and (len(below) <= many or count > below[many])}
+    attack = sf.attack.SequenceRemining(patterns=secrets, threshold=15)
+    release = sf.Release(sf.Sequences.of(published), None, (), {})
+    return Trial(attack, release, sf.Sequences.of(walks), len(shown) + len((targets - shown) & nearest))
+
+
+def try_mark_guessing(chance: Chance) -> Trial:
+    """The place that most often lies between the same two others."""
+    walks = draw_walks(chance, rows=80, length=5)
+    marks = [(row, 2, walks[row][2]) for row in range(0, len(walks), 8)]
+    published = [list(walk) for walk in walks]
+    for row, position, _ in marks:
+        published[row][position] = "Δ"
+    naive = 0
+    for row, position, place in marks:
+        around = published[row][position - 1], published[row][position + 1]
+        between = [walk[at] for walk in published for at in range(1, 4) if (walk[at - 1], walk[at + 1]) == around]
+        naive += find_only_commonest([other for other in between if other != "Δ"]) == place
+    release = sf.Release(sf.Sequences.of(published), None, (), {}, read_details({"marks": marks}))
+    return Trial(sf.attack.MarkGuessing(), release, sf.Sequences.of(walks), naive)
+
+
 def try_support_inference(chance: Chance) -> Trial:
     """Subtracts the support of a published pair from that of one of its items."""
     baskets = draw_baskets(chance, 40, 4)
@@ -461,12 +526,15 @@ NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {
     sf.attack.LikeliestValue: try_likeliest_value,
     sf.attack.Linkability: try_linkability,
     sf.attack.Linking: try_linking,
+    sf.attack.MarkGuessing: try_mark_guessing,
     sf.attack.Minimality: try_minimality,
     sf.attack.QuantileMatching: try_quantile_matching,
     sf.attack.RangeReveal: try_range_reveal,
     sf.attack.Remining: try_remining,
     sf.attack.RepeatedAnswers: try_repeated_answers,
     sf.attack.RuleInference: try_rule_inference,
+    sf.attack.SequenceLinking: try_sequence_linking,
+    sf.attack.SequenceRemining: try_sequence_remining,
     sf.attack.Similarity: try_similarity,
     sf.attack.SinglingOut: try_singling_out,
     sf.attack.Sorting: try_sorting,

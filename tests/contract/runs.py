@@ -66,6 +66,10 @@ def attacks_on(example: Example) -> tuple[Any, ...]:
         return (sf.attack.Homogeneity(column="disease"), sf.attack.Inference(column="disease", attempts=60))
     if isinstance(subject, (sf.HideItems, sf.HideRules)):
         return (sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6),)
+    if isinstance(subject, sf.HideSequences):
+        return (sf.attack.SequenceRemining(), sf.attack.MarkGuessing())
+    if subject.gives == "sequences":
+        return (sf.attack.SequenceLinking(points=(1, 2), attempts=50),)
     return (sf.attack.SupportInference(k=3, min_support=8),) if subject.gives == "patterns" else ()
 
 

@@ -14,8 +14,9 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "arrays", "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy", "patterns",
-    "private_file", "progress", "randomness", "release", "sequences", "table",
+    "arrays", "baskets", "change", "description", "details", "errors", "frames", "key", "keystream", "kinds", "lazy",
+    "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress", "randomness", "release",
+    "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
@@ -27,7 +28,7 @@ ALLOWED = {
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
     "engine": {"arrays", "errors", "progress", "kernels", "engine"},
     "kernels": {"arrays", "kernels"},
-    "data": {"arrays", "data", "description", "errors", "progress"},
+    "data": {"arrays", "data", "description", "errors", "notebook", "problem_words", "progress"},
 }
 
 

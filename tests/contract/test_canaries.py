@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.rebuild import rebuild_frame
+from sfumato.errors import DataError
 from sfumato.workflow.file_shapes import find_shape, get_shape
 from sfumato.workflow.verification import read_release
 from tests.contract.canaries import (
@@ -28,7 +29,7 @@ from tests.contract.canaries import (
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.test_methods import released
 
-LONG = {"k-optimize", "partition"}
+LONG = {"partition"}
 """Examples that take longer than twenty seconds; others of their family are tried in each run."""
 each = pytest.mark.parametrize(
     "example",
@@ -67,7 +68,11 @@ def test_no_format_and_no_pickle_holds_what_is_not_published(example: Example, t
         if form == "spmf" and isinstance(release.data, sf.Baskets) and [] in release.data.to_lists():
             continue  # SPMF cannot say that a basket is empty
         path = tmp_path / shape.file(form)
-        shape.write(release.data, path, form)
+        try:
+            shape.write(release.data, path, form)
+        except DataError as refused:
+            assert form == "excel" and "every cell is missing" in str(refused)
+            continue
         assert leaked(hidden, bytes_of_file(path)) == [], form
         if form == "arrow":
             assert not any(any(cell) for cell in cells_below_masks(path))

@@ -15,12 +15,12 @@ import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.errors import ClaimBroken
 from sfumato.measure.changes import measure_changes, refuse_false_statements
-from tests.contract.examples import METHOD_EXAMPLES, Example, few_columns, numbers, people
+from tests.contract.examples import METHOD_EXAMPLES, Example, few_columns, few_people, numbers, people
 from tests.contract.runs import run_example
 
 MODES = (
     Example("partition, labels", sf.Partition(models=(sf.KAnonymity(k=3),), publish="hierarchy"), people),
-    Example("k-optimize, no stars", sf.KOptimize(k=3, seconds=1.0, suppress=False), few_columns),
+    Example("k-optimize, no stars", sf.KOptimize(k=3, suppress=False), few_people),
     Example("microaggregate, medians", sf.Microaggregate(k=4, centre="median"), numbers),
     Example("add noise, gaussian", sf.AddNoise(columns="age", kind="gaussian", ranges={"age": (0, 120)}), people),
     Example("swap nothing", sf.SwapConfidential(column="disease", share=0.0), people),

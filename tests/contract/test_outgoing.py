@@ -13,9 +13,12 @@ from sfumato.attack import ATTACKS
 from sfumato.cli.messages import print_verification
 from sfumato.description import Description
 from sfumato.protect import METHODS, MODELS
+from sfumato.report import render_report
 from sfumato.workflow import outgoing
+from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.outgoing import OutgoingRule, list_field_rules
 from sfumato.workflow.pipeline import Run
+from sfumato.workflow.run_summary import gather_outgoing_account
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import World, attacks_on, other_truths, run_example
 
@@ -145,6 +148,18 @@ CUSTODIAN = {
     "suppressed_rows", "gate", "signer", "formulas", "kept", "verdict", "refusals",
 }  # fmt: skip
 """Fields of `run --json`: for the custodian, and marked so."""
+
+
+@each
+def test_the_report_is_made_from_the_certificate_and_the_data_file_alone(
+    example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Every byte of it, down to coordinates of pictures, follows from the two other files of the release."""
+    release = done(example, runs, tmp_path_factory).out / "release"
+    certificate = Certificate.read(release)
+    body = {name: part for name, part in certificate.body.items() if name not in SIGNED}
+    drawn_again = render_report(gather_outgoing_account(body, certificate.published(release)))
+    assert drawn_again == (release / "report.html").read_text(encoding="utf-8")
 
 
 @each

@@ -6,13 +6,19 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sfumato as sf
+from tests.contract.odd_policies import draw_odd_policy
+from tests.contract.plain_claims import covers, is_true, look_at_models
 from tests.contract.random_policies import draw_policy, run_policy
 
-SOME, MANY = 25, 10_000
+SOME, ODD, MANY = 20, 12, 10_000
+Draw = Callable[[random.Random, Path], tuple[dict[str, Any], dict[str, list[str]]]]
 
 
 @pytest.fixture(autouse=True)
@@ -20,12 +26,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
 
 
-def try_policies(folder: Path, seeds: range) -> Counter[str]:
+def try_policies(folder: Path, seeds: range, draw: Draw = draw_policy) -> Counter[str]:
     kinds: Counter[str] = Counter()
     for seed in seeds:
         here = folder / str(seed)
         here.mkdir()
-        fields, people = draw_policy(random.Random(seed), here)
+        fields, people = draw(random.Random(seed), here)
         outcome = run_policy(fields, people, here)
         assert not outcome.problems, (seed, outcome, json.dumps(fields["protect"]))
         kinds[outcome.kind] += 1
@@ -35,6 +41,42 @@ def try_policies(folder: Path, seeds: range) -> Counter[str]:
 def test_some_random_policies(tmp_path: Path) -> None:
     kinds = try_policies(tmp_path, range(SOME))
     assert kinds["released"] >= SOME // 5, kinds
+
+
+def test_some_policies_about_odd_tables(tmp_path: Path) -> None:
+    assert try_policies(tmp_path, range(ODD), draw_odd_policy)["released"] >= 2
+
+
+def test_plain_code_reads_labels() -> None:
+    """Otherwise the tests above show nothing."""
+    for label, value in (("[1, 5)", "4.5"), ("{a, b}", "b"), ("01*", "013"), ("1960", "1960-02-03"), ("", "7")):
+        assert covers(label, value)
+    for label, value in (("[1, 5)", "5"), ("{a, b}", "c"), ("01*", "023"), ("1960", "1961-02-03"), ("7", "")):
+        assert not covers(label, value)
+    assert is_true("[1, 9]", "", ["", "1", "9"]) and not is_true("[1, 8]", "", ["", "1", "9"])
+
+
+def test_plain_code_notices_a_wrong_number() -> None:
+    claim = {"property": "k", "measure": "k_anonymity", "arguments": {}, "measured": 3}
+    body = {"roles": {"q": "quasi_identifying"}, "claims": [claim]}
+    assert look_at_models(body, {"q": ["a", "a", ""]}, "own_value") == ["k is 1, not 3"]
+    assert look_at_models(body, {"q": ["a", "a", ""]}, "matches_any") == []
+
+
+def test_a_missing_cell_under_a_label_of_all_values_is_said() -> None:
+    """All zip codes begin with 0, so 0** says nothing about them, but it is said of a person without one, too."""
+    hierarchy = sf.Hierarchy.of([["010", "01*", "0**"], ["020", "02*", "0**"]])
+    table = sf.Table.of({"zip": ["010", "020", None]}, {"zip": "quasi_identifying"}, {"zip": hierarchy})
+    release = sf.Generalize(models=(sf.KAnonymity(k=3),)).protect(table)
+    assert release.data.frame["zip"].to_list() == ["0**"] * 3
+    meaning = next(claim.meaning for claim in release.claims if claim.property == "untrue_cells")
+    assert "may also stand for a missing one" in meaning
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_a_thousand_policies_about_odd_tables(tmp_path: Path, part: int) -> None:
+    assert try_policies(tmp_path, range(part * 100, (part + 1) * 100), draw_odd_policy)["released"] >= 10
 
 
 @pytest.mark.slow

@@ -13,11 +13,13 @@ import sfumato as sf
 from sfumato.protect import METHODS, MODELS
 
 NAMES = [
-    "Attack", "Audit", "Baskets", "Certificate", "CertificateRefused", "Claim", "ClaimBroken", "DataError", "Finding",
-    "Hierarchy", "ImpossibleRelease", "Key", "Method", "Missing", "Outcome", "Patterns", "Policy",
-    "PolicyError", "Randomness", "Release", "Role", "Run", "Sequences", "SfumatoError", "Table", "Verification",
-    "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree", "measure", "mine", "protect",
-    "read_release", "run", "verify", *(kind.__name__ for kind in (*METHODS, *MODELS)),
+    "Attack", "Audit", "Baskets", "Cells", "Certificate", "CertificateRefused", "Claim", "ClaimBroken", "DataError",
+    "DenseRegions", "Finding", "Grid", "Hierarchy", "ImpossibleRelease", "Key", "Method", "Missing", "Outcome",
+    "Patterns", "Policy", "Polygons",
+    "PolicyDraft", "PolicyError", "Randomness", "Release", "Role", "Run", "Sequences", "SfumatoError", "Table",
+    "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree", "draft_policy", "measure",
+    "mine", "propose_hierarchy", "protect", "read_release", "run", "verify",
+    *(kind.__name__ for kind in (*METHODS, *MODELS)),
 ]  # fmt: skip
 """Every method and model, and these."""
 
@@ -37,6 +39,10 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_here"):
         sf.nothing_here  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match='did you mean "Partition"'):
+        sf.Partiton  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match='did you mean "Linking"'):
+        sf.attack.Linkin  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_version_is_the_package_version() -> None:

@@ -74,7 +74,7 @@ def test_spmf_comes_back(tmp_path: Path, lists: list[list[Any]], name: str) -> N
     assert_comes_back(Baskets.of(lists), tmp_path / name, "spmf")
 
 
-@SAME_FOLDER
+@settings(SAME_FOLDER, max_examples=25)  # binary files are read by a process of its own
 @given(
     st.one_of(lists_of(st.integers(-(2**63), 2**63 - 1), 0), lists_of(ANY_TEXT, 0)),
     st.sampled_from(["b.csv", "b.tsv", "b.parquet", "b.csv.gz"]),
@@ -85,7 +85,7 @@ def test_long_form_comes_back(tmp_path: Path, lists: list[list[Any]], name: str)
     assert Baskets.read(tmp_path / name).ids == tuple(range(len(baskets)))
 
 
-@SAME_FOLDER
+@settings(SAME_FOLDER, max_examples=25)  # binary files are read by a process of its own
 @given(st.lists(ANY_TEXT, min_size=1, unique=True), st.sampled_from(["b.csv", "b.parquet"]))
 def test_ids_come_back_with_the_long_form(tmp_path: Path, ids: list[str], name: str) -> None:
     baskets = Baskets.of([[number, number + 1] for number in range(len(ids))], ids=ids)

@@ -95,11 +95,11 @@ def test_categories_that_nobody_has_are_gone() -> None:
     assert leaked(words, bytes_of_arrow(rebuild_frame(enum.head(1).to_frame()).to_arrow(compat_level=NEWEST))) == []
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "excel", "stata", "spss"])
 def test_no_writer_finds_dropped_rows_or_blanked_cells(kind: Format, tmp_path: Path) -> None:
     whole = pl.DataFrame({name: COLUMNS[name] for name in ("text", "whole", "half")})
     frame = cut(whole)
-    write_frame(frame, tmp_path / "data", kind)
+    write_frame(frame.with_columns(there=1), tmp_path / "data", kind)
     blobs = list(bytes_of_file(tmp_path / "data"))
     gone = sorted(set(whole["text"]) - set(frame["text"].drop_nulls()), key=len)
     ends = [text for text in gone if not any(text in seen for seen in frame["text"].drop_nulls())]
@@ -107,6 +107,7 @@ def test_no_writer_finds_dropped_rows_or_blanked_cells(kind: Format, tmp_path: P
     assert leaked(ends, blobs) == []
     numbers = set(whole["whole"]) - set(frame["whole"].drop_nulls())
     assert not any(number.to_bytes(8, "little") in blob for blob in blobs for number in numbers)
+    assert not any(struct.pack("<d", number) in blob for blob in blobs for number in numbers)
     assert not any(str(number).encode() in blob for blob in blobs for number in numbers)
 
 

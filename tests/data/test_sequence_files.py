@@ -70,7 +70,7 @@ def test_spmf_comes_back(tmp_path: Path, lists: list[list[Any]], name: str) -> N
     assert assert_comes_back(sequences, tmp_path / name) == sequences
 
 
-@SAME_FOLDER
+@settings(SAME_FOLDER, max_examples=25)  # binary files are read by a process of its own
 @given(
     st.one_of(lists_of(st.integers(-99, 99), 1), lists_of(ANY_TEXT, 1)),
     st.sampled_from(["s.csv", "s.tsv", "s.parquet", "s.csv.gz"]),

@@ -37,8 +37,13 @@ def enlarge(sandbox: Any, rows: int = 4000) -> None:
     (sandbox.root / "people.csv").write_text("name,age,zip,disease\n" + lines)
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
-@pytest.mark.parametrize("limit", [1, 5_000], ids=["at once", "midway"])
+SLOW = [pytest.param(kind, limit, marks=pytest.mark.slow) for kind in ("excel", "stata") for limit in (1, 5_000)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"),
+    [*((kind, limit) for kind in ("csv", "tsv", "parquet", "arrow") for limit in (1, 5_000)), ("spss", 5_000), *SLOW],
+)
 def test_no_room_for_the_data(sandbox: Any, kind: str, limit: int) -> None:
     enlarge(sandbox)
     sandbox.write_policy(tail=f'format = "{kind}"')

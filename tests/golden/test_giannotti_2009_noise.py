@@ -53,7 +53,8 @@ def test_if_we_want_very_high_privacy() -> None:
     values = np.random.default_rng(3).uniform(0, 100, 1_000)
     table = sf.Table.of(pl.DataFrame({"x": values}), {"x": "sensitive"})
     assert AddNoise(columns="x", kind="discretize").protect(table).data.frame["x"].n_unique() == 1
-    assert AddNoise(columns="x", kind="uniform").protect(table).data.frame["x"].n_unique() == 1_000
+    published = AddNoise(columns="x", kind="uniform").protect(table).data.frame["x"]
+    assert published.n_unique() > 990  # on a grid, so two may meet
 
 
 def test_reconstruction_goes_on_for_too_long_and_a_chi_square_test_stops_it() -> None:

@@ -26,6 +26,7 @@ from sfumato.protect.swapping.swap_marginal import find_least_shift, solve_phase
 from sfumato.protect.swapping.swap_optimal import find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
 from sfumato.protect.swapping.swap_prices import find_prices
+from sfumato.protect.swapping.swap_random import draw_random_answer
 from sfumato.protect.swapping.swap_records import SwapRecords
 from sfumato.randomness import Randomness
 
@@ -316,6 +317,29 @@ def test_the_published_search_is_table_2_word_by_word(seed: int) -> None:
     assert found.answer.cost(records) == start.cost(records) + sum(swap.cost for swap in found.swaps)
     shift = int(np.abs(start.shift(records)).sum())
     assert find_prices(records, shift, inf)[1].bound <= found.answer.cost(records)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6))
+def test_random_swaps_change_as_many_as_asked_and_shift_counts_least(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    count, categories = int(chance.integers(2, 20)), int(chance.integers(2, 6))
+    free, weight = chance.random(count) < 0.7, chance.integers(1, 4, count)
+    own = chance.choice(categories, count, p=chance.dirichlet(np.ones(categories)))
+    changes = int(chance.integers(0, int(free.sum()) + 1))
+    records = SwapRecords(np.zeros((count, categories), dtype=np.int64), own, np.where(free, 1, weight), free, changes)
+    answer = draw_random_answer(records, chance)
+    moved, loose = answer.category != own[answer.record], free[answer.record]
+    assert int((moved & loose).sum()) == changes
+    assert moved[~loose].all()
+    nothing = np.zeros(categories, dtype=np.int64)
+    for part, available, asked in (
+        (loose, records.available, changes),
+        (~loose, records.forced, int(records.forced.sum())),
+    ):
+        gained = np.bincount(answer.category[part], minlength=categories)
+        shift = int(np.abs(gained - np.bincount(own[answer.record[part]], minlength=categories)).sum())
+        assert shift == find_least_shift(available, asked, nothing)
 
 
 @settings(max_examples=100, deadline=None)

@@ -91,7 +91,7 @@ ERRORS: dict[str, tuple[tuple[str, str], str, str]] = {
     "key twice": (('path = "people.csv"', 'path = "people.csv"\npath = "x"'), "line 5", ""),
     "field unknown": (("[data]", "[data]\nfoo = 1"), "line 4", "data.foo"),
     "section unknown": (("[gate]", "[gates]"), "line 22", "gates"),
-    "section misspelt by case": (("[data]", "[Data]"), "data", "field required"),
+    "section misspelt by case": (("[data]", "[Data]"), "line 3", "did you mean [data]?"),
     "k text": (("k = 3", 'k = "three"'), "line 16", "k"),
     "k broken": (("k = 3", "k = 2.5"), "line 16", "k"),
     "k zero": (("k = 3", "k = 0"), "line 16", "k"),
@@ -302,11 +302,12 @@ def test_places_and_settings_that_do_not_work(folder: Path, name: str) -> None:
     refusal(folder, *PATHS[name], kind=SfumatoError)
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "excel", "stata", "spss"])
 def test_forms_of_output(folder: Path, kind: str) -> None:
     done = run(policy(folder, ('path = "out"', f'path = "out"\nformat = "{kind}"')))
     assert done.published
-    assert (folder / "out" / "release" / f"data.{kind}").exists()
+    ending = {"excel": "xlsx", "stata": "dta", "spss": "sav"}.get(kind, kind)
+    assert (folder / "out" / "release" / f"data.{ending}").exists()
     assert verify(folder / "out").holds
 
 

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from sfumato.attack.noise.range_reveal import RangeReveal as RangeReveal
     from sfumato.attack.noise.spectral_filter import SpectralFilter as SpectralFilter
     from sfumato.attack.patterns.support_inference import SupportInference as SupportInference
+    from sfumato.attack.sequences.mark_guessing import MarkGuessing as MarkGuessing
+    from sfumato.attack.sequences.sequence_linking import SequenceLinking as SequenceLinking
+    from sfumato.attack.sequences.sequence_remining import SequenceRemining as SequenceRemining
     from sfumato.attack.swapping.swap_linkage import SwapLinkage as SwapLinkage
     from sfumato.attack.synthesis.copied_records import CopiedRecords as CopiedRecords
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BeforeValidator
 
 from sfumato.description import Description
+from sfumato.notebook import render_grid
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -44,7 +45,7 @@ def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
     return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """The result of an attack, in four counts."""
 
@@ -78,6 +79,22 @@ class Outcome:
     def high(self) -> float:
         """The upper end of the interval: the value that a release gate compares."""
         return self.interval[1]
+
+    def __repr__(self) -> str:
+        """The counts and the risk."""
+        control = "" if self.control is None else f", control {self.control:,}"
+        span = f"{self.low:.3g} to {self.high:.3g}"
+        return (
+            f"Outcome({self.successes:,} of {self.attempts:,} right, risk {self.risk:.3g} ({span}), "
+            f"blind guessing {self.baseline:,}{control})"
+        )
+
+    def _repr_html_(self) -> str:
+        """The counts as a table."""
+        head = ("attempts", "right", "by blind guessing", "control", "risk", "95 % interval")
+        control = "–" if self.control is None else f"{self.control:,}"
+        counts = (f"{self.attempts:,}", f"{self.successes:,}", f"{self.baseline:,}", control)
+        return render_grid(head, [(*counts, f"{self.risk:.3g}", f"{self.low:.3g} to {self.high:.3g}")])
 
     def as_json(self) -> dict[str, Any]:
         """The outcome for a script or a certificate."""

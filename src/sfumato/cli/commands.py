@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from sfumato.cli.draft_commands import hierarchy_command, init_command
 from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
 from sfumato.cli.terminal import print_json, print_line, show_progress
@@ -31,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a table (sqlite:///people.db?table=people)."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
@@ -80,7 +83,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
 
 @app.command(name="audit")
 def audit_command(
-    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
     separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
     missing_mark: Annotated[
         list[str] | None, typer.Option(help='A cell that means "missing"; may be repeated. Default: empty and ?.')
@@ -105,16 +108,18 @@ def audit_command(
             header=header,
             encoding=encoding,
         )
-        findings = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
+        findings = audit(table, _require_names(quasi, "--quasi") if quasi is not None else None)
     if as_json:
         print_json(findings.as_json())
     else:
         print_audit(findings, pairs=5, roles=True)
+        print_line()
+        print_line(f"Next, a policy to start from: sfumato init {shlex.quote(str(data))}")
 
 
 @app.command(name="measure")
 def measure_command(
-    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
     quasi: Annotated[str, typer.Option(help="The quasi-identifying columns, comma-separated.")],
     sensitive: Annotated[str, typer.Option(help="The sensitive columns, comma-separated.")] = "",
     separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
@@ -126,21 +131,34 @@ def measure_command(
 ) -> None:
     """Measure a table under every anonymity model, and the risks of its records."""
     from sfumato.data.roles import Role
+    from sfumato.errors import PolicyError, quote_names
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
 
     with show_progress(as_json):
+        known, wanted = _require_names(quasi, "--quasi"), _split_names(sensitive)
+        if both := [name for name in wanted if name in known]:
+            raise PolicyError(f"{quote_names(both)} is both in --quasi and in --sensitive; a column has one role")
         table = Table.read(data, separator=separator, missing=missing)
         roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
-        roles |= dict.fromkeys(_split_names(sensitive), Role.SENSITIVE) | dict.fromkeys(
-            _split_names(quasi), Role.QUASI_IDENTIFYING
-        )
-        table = Table.of(table.frame, roles, missing=missing, source=str(data))
+        roles |= dict.fromkeys(wanted, Role.SENSITIVE) | dict.fromkeys(known, Role.QUASI_IDENTIFYING)
+        table = Table.of(table.frame, roles, missing=missing, source=table.source)
         achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
     if as_json:
         print_json({"anonymity": achieved, "risk": risks})
         return
     print_measures(achieved, risks)
+
+
+def _require_names(listed: str, option: str) -> list[str]:
+    from sfumato.errors import PolicyError
+
+    names = _split_names(listed)
+    if not names:
+        raise PolicyError(f"{option} names no column; list some, as in {option} age,zip, or leave it out")
+    if len(names) <= listed.count(","):
+        raise PolicyError(f"{option} has nothing between two commas, or after the last; write {option} age,zip")
+    return names
 
 
 def _split_names(listed: str) -> list[str]:
@@ -169,9 +187,7 @@ def run_command(
 def verify_command(
     folder: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
     signer: Annotated[str | None, typer.Option(help="The public key you trust: its text, or a file with it.")] = None,
-    given: Annotated[
-        Path | None, typer.Option("--input", help="With --opening: the input file of the release.")
-    ] = None,
+    given: Annotated[str | None, typer.Option("--input", help="With --opening: the input file of the release.")] = None,
     opening: Annotated[
         Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
     ] = None,
@@ -222,6 +238,8 @@ def compare_command(
 
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
     app.command(name=name)(command)
+app.command(name="init")(init_command)
+app.command(name="hierarchy")(hierarchy_command)
 
 
 @app.command(name="signer")

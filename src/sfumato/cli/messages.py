@@ -77,7 +77,7 @@ def print_run(done: Run) -> None:
     for finding in done.findings:
         sign = _SIGNS[finding.bound]
         grid.add_row(
-            _escape_cell(finding.property),
+            _escape_cell(finding.title()),
             f"{sign} {finding.threshold:g}",
             f"{finding.measured:g}",
             "✓" if finding.holds else "✗",
@@ -97,6 +97,8 @@ def print_run(done: Run) -> None:
     if "suppressed_rows" in body["losses"]:
         _print_things(body["suppression"]["why"])
     _print_things("These figures are about the originals: they are for you, and not in the release.")
+    for sentence in body["advice"]:
+        _print_things(f"Advice: {sentence}")
     if sentence := describe_formulas(body):
         _print_things(sentence)
     if done.published:
@@ -135,6 +137,8 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
         cure = "each is prefixed with an apostrophe."
     elif body["data"].get("format") in ("csv", "tsv", "long"):
         cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
+    elif body["data"].get("format") == "excel":
+        cure = "the workbook stores them as text, so nothing runs."
     else:
         cure = (
             "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."
@@ -142,7 +146,10 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
     return f"{cells} like a spreadsheet formula, in {where}: {cure}"
 
 
-_SHOWN = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
+_SHOWN = (
+    *("loss", "suppressed_rows", "private_entries", "derived_entries", "answered_entries", "right_answers"),
+    *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
+)
 """Losses shown on the terminal; the report has all of them."""
 _SHOWN_IF_ANY = ("exposed_rules", "marginal_shift")
 """Losses that mean a promise could not be made."""
@@ -241,11 +248,11 @@ def print_verification(checked: Verification) -> None:
         _print_things(f"✗ {problem}")
     for finding in checked.findings:
         if finding.measured is None:
-            _print_things(f"? {finding.property}: only someone with the originals can check this")
+            _print_things(f"? {finding.title()}: only someone with the originals can check this")
         else:
             sign, bound = "✓" if finding.holds else "✗", _SIGNS[finding.bound]
             _print_things(
-                f"{sign} {finding.property}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
+                f"{sign} {finding.title()}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
             )
     if checked.input_shown:
         _print_things("✓ input: the release was made from this input")

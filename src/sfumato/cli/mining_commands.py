@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.baskets import Baskets
+    from sfumato.baskets import BasketFormat, Baskets
 
 from sfumato.cli.messages import print_attacks, print_rows
 from sfumato.cli.terminal import escape_text, print_json, print_line, show_progress
@@ -22,9 +22,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 def mine_command(
     data: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="Baskets (FIMI, SPMF, long form); a table with --private; a release folder with --column or --target."
+            help="Baskets (FIMI, SPMF, long form, comma lines); sequences (SPMF, or long form with --sequences); a "
+            "table with --private; a release folder with --column or --target."
         ),
     ],
     min_support: Annotated[
@@ -32,10 +33,17 @@ def mine_command(
     ] = "0.01",
     rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
     min_confidence: Annotated[float, typer.Option(help="The minimum confidence of a rule.")] = 0.5,
-    kind: Annotated[str, typer.Option(help="Itemsets: all, closed or maximal.")] = "all",
+    kind: Annotated[str, typer.Option(help="Itemsets or subsequences: all, closed or maximal.")] = "all",
     max_length: Annotated[
-        int | None, typer.Option(help="The maximum number of items in an itemset or a left side.")
+        int | None, typer.Option(help="The maximum number of items in an itemset, a subsequence or a left side.")
     ] = None,
+    sequences: Annotated[
+        bool, typer.Option("--sequences", help="The file holds sequences; an SPMF file of them is recognized.")
+    ] = False,
+    max_gap: Annotated[
+        int | None, typer.Option(help="Sequences: the most elements between neighbours of a match; 0: adjacent.")
+    ] = None,
+    window: Annotated[int | None, typer.Option(help="Sequences: the most elements that a match may span.")] = None,
     private: Annotated[
         str | None,
         typer.Option(
@@ -55,18 +63,26 @@ def mine_command(
         str, typer.Option(help="How the tree removes noise: by_class, global, local or none.")
     ] = "by_class",
     separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
-    id_column: Annotated[str, typer.Option("--id", help="The basket column of a long-form file.")] = "id",
+    form: Annotated[
+        str | None, typer.Option("--format", help="Baskets: fimi, spmf, long or comma; detected if omitted.")
+    ] = None,
+    header: Annotated[
+        bool | None, typer.Option(help="Comma lines: whether the first names columns; detected if omitted.")
+    ] = None,
+    id_column: Annotated[str, typer.Option("--id", help="The basket or sequence column of a long-form file.")] = "id",
     item: Annotated[str, typer.Option(help="The item column of a long-form file.")] = "item",
+    time: Annotated[str, typer.Option(help="The time column of a long-form file of sequences.")] = "time",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write all results to a file: SPMF, or CSV for rules.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find itemsets, rules, or rules that predict private entries; or estimate what lies behind a release's noise."""
+    """Find itemsets, rules, subsequences, or rules that predict private entries; or estimate what noise covers."""
     from sfumato.baskets import Baskets
+    from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
 
-    if column or target or data.is_dir():
-        _mine_noisy_columns(data, tuple(column or ()), target, reconstruct, out, as_json)
+    if column or target or Path(data).is_dir():
+        _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
         return
     support = _parse_support(min_support)
     with show_progress(as_json):
@@ -74,13 +90,27 @@ def mine_command(
             result = _mine_adversarial_rules(data, private, support, min_confidence, max_length, separator)
             if out is not None:
                 result.write_csv(out)
+        elif sequences or is_sequence_file(Path(data)):
+            _refuse_rules(Path(data), rules)
+            limits = (max_length, max_gap, window)
+            options = SequenceOptions(support, kind, *limits, id_column, item, time, separator)
+            result = mine_sequences(Path(data), options, out)
         else:
-            baskets = Baskets.read(data, separator=separator, id=id_column, item=item)
+            baskets = Baskets.read(
+                data, _check_format(form), separator=separator, id=id_column, item=item, header=header
+            )
             result = _mine_patterns(baskets, support, min_confidence if rules else None, kind, max_length, out)
     if as_json:
         print_json({"count": result.height, "rows": result.to_dicts()})
     else:
-        print_rows(result, SHOWN, out)
+        print_rows(spell_patterns(result) if "pattern" in result.columns else result, SHOWN, out)
+
+
+def _refuse_rules(data: Path, rules: bool) -> None:
+    from sfumato.errors import PolicyError
+
+    if rules:
+        raise PolicyError(f"{data}: --rules finds association rules in baskets, and this file holds sequences")
 
 
 def _mine_noisy_columns(
@@ -159,7 +189,7 @@ def attack_command(
 def decode_command(
     model: Annotated[Path, typer.Argument(help="The provider's tree: sfumato's JSON, scikit-learn's text, or ONNX.")],
     key: Annotated[Path, typer.Argument(help="The key that encoded the data.")],
-    data: Annotated[Path, typer.Argument(help="The original table.")],
+    data: Annotated[str, typer.Argument(help="The original table: a file, or the address of a database table.")],
     passphrase: Annotated[
         str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="The passphrase of the key.")
     ] = None,
@@ -197,6 +227,14 @@ def _print_lines(text: str) -> None:
 def _count_nodes(model: Any) -> int:
     trees = [model] if hasattr(model, "tree_") else model.estimators_
     return sum(int(tree.tree_.node_count) for tree in trees)
+
+
+def _check_format(form: str | None) -> BasketFormat | None:
+    from sfumato.errors import PolicyError
+
+    if form in (None, "fimi", "spmf", "long", "comma"):
+        return cast("BasketFormat | None", form)
+    raise PolicyError("--format is fimi, spmf, long or comma")
 
 
 def _parse_support(text: str) -> int | float:
@@ -239,7 +277,7 @@ def _mine_patterns(
 
 
 def _mine_adversarial_rules(
-    data: Path, private: str, support: int | float, confidence: float, max_length: int | None, separator: str | None
+    data: str, private: str, support: int | float, confidence: float, max_length: int | None, separator: str | None
 ) -> Any:
     import polars as pl
 

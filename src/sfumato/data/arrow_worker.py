@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Unpack a Parquet or Arrow file in a separate process, and stream it batch by batch in Arrow format.
+"""Unpack a Parquet, Arrow or other binary file in a separate process, and stream it batch by batch in Arrow format.
 
 A damaged file can crash the library that reads it, and a hostile one can unpack to more than any memory holds. Here
 neither does harm: the process has limits of memory and time, every batch is fully validated before it is passed on, and
 any failure becomes an error message in the other process. It is started as a script by `sfumato.data.binary`, imports
-nothing of sfumato, and reports its outcome by its exit code.
+nothing of sfumato, and reports its outcome by its exit code. Formats other than Arrow's own are read by
+`foreign_worker`, the file beside this one.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -30,6 +33,18 @@ def _limit_process(limit: int) -> None:
         allowed = resource.getrlimit(kind)[1]
         least = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
         resource.setrlimit(kind, (least, allowed))
+
+
+def _load_foreign_worker() -> Any:
+    """The module beside this file, by its path: the folder is not searched for modules."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign_worker.py")  # noqa: PTH118, PTH120, PTH100
+    spec = importlib.util.spec_from_file_location("foreign_worker", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["foreign_worker"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _open_batches(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
@@ -110,6 +125,37 @@ def _hand_over(kind: str, limit: int, most_columns: int) -> int:
     pa.set_io_thread_count(1)
     _limit_process(limit)
     schema, batches, cells = _open_batches(pa.PythonFile(sys.stdin.buffer, mode="r"), kind)
+    bare = pa.schema([pa.field(field.name, field.type) for field in schema])  # what a file says about itself stays here
+    return _stream(bare, batches, cells, limit, most_columns)
+
+
+def _hand_over_foreign(kind: str, limit: int, most_columns: int, options: dict[str, Any]) -> int:
+    worker = _load_foreign_worker()
+    worker.import_library(kind)  # before the limit, which counts addresses
+    _limit_process(limit)
+    try:
+        opened = worker.open_foreign(sys.stdin.buffer, worker.Request(kind, limit=limit, **options))
+    except worker.Refused as refused:
+        _write_names(refused.names)
+        return int(refused.code)
+    return _stream(opened.schema, opened.batches, opened.cells, limit, most_columns)
+
+
+def _write_names(names: list[str]) -> None:
+    """In place of a table, the names of those that there are."""
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    table = pa.table({"name": pa.array(names, pa.large_string())})
+    with pa.ipc.new_stream(pa.PythonFile(sys.stdout.buffer, mode="w"), table.schema) as stream:
+        stream.write_table(table)
+    sys.stdout.buffer.flush()
+
+
+def _stream(schema: Any, batches: Iterator[Any], cells: int, limit: int, most_columns: int) -> int:
+    import pyarrow as pa
+    import pyarrow.ipc
+
     if not len(schema):
         return NO_COLUMNS
     if len(schema) > most_columns:
@@ -117,7 +163,7 @@ def _hand_over(kind: str, limit: int, most_columns: int) -> int:
     if cells > limit:
         return TOO_LARGE
     kinds = [_choose_plain_type(field.type) for field in schema]
-    plain = pa.schema([pa.field(field.name, kind) for field, kind in zip(schema, kinds, strict=True)])
+    plain = pa.schema([field.with_type(kind).with_nullable(True) for field, kind in zip(schema, kinds, strict=True)])
     size = 0
     with pa.ipc.new_stream(pa.PythonFile(sys.stdout.buffer, mode="w"), plain) as stream:
         for batch in batches:
@@ -139,6 +185,8 @@ def _hand_over(kind: str, limit: int, most_columns: int) -> int:
 def _run_worker() -> int:
     kind, limit, most_columns = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     try:
+        if len(sys.argv) > 4:
+            return _hand_over_foreign(kind, limit, most_columns, json.loads(sys.argv[4]))
         return _hand_over(kind, limit, most_columns)
     except MemoryError:  # includes Arrow's own
         return TOO_LARGE

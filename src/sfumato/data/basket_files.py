@@ -6,7 +6,7 @@
 - **SPMF**: the same, but lines that start with ``#``, ``%`` or ``@`` are comments, ``@ITEM=1=apple`` names an item, and
   empty lines are skipped, as SPMF itself does.
 
-Text is UTF-8, gzipped or not, with any line end. Items (and ids) that are all plain 64-bit integers, without plus or
+Text is UTF-8, compressed or not, with any line end. Items (and ids) that are all plain 64-bit integers, without plus or
 leading zero, become ``int``; otherwise, and under ``@ITEM`` names, they stay text.
 """
 
@@ -25,7 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
-from sfumato.data.file_limits import GZIP_FAULTS, read_whole, refuse_special
+from sfumato.data.compression import PACKING_FAULTS
+from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.file_limits import BoundedStream, explain_damaged_packing, read_whole, refuse_special
+from sfumato.data.source import is_database, parse_source
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ _NEGATIVE = re.compile(r"-[0-9]+")
 _COMMENT = re.compile(rb"(?m)^[#%@].*$")
 _NAMED_ITEM = re.compile(rb"(?m)^@ITEM=([^=\n]*)=(.*)$")
 _GAP = re.compile(rb"[ \t\n]")
+_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 _STRETCH = 1 << 18
 """Bytes split into words at once, which keeps temporary arrays small."""
 _TABLE = 10_000_000
@@ -65,14 +69,42 @@ class TextTokens(NamedTuple):
     """Lines of the file, without one empty last line."""
 
 
-def guess_basket_format(path: Path, *, writing: bool = False) -> str:
-    """The format of a basket file, from its name or else its first line; text is written as SPMF by default."""
-    name = path.name.lower()
-    if name.endswith((".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")):
-        return "long"
-    if name.endswith((".dat", ".dat.gz")):
+def guess_basket_format(
+    path: str | os.PathLike[str],
+    *,
+    writing: bool = False,
+    columns: tuple[str, ...] = ("id", "item"),
+    separator: str | None = None,
+) -> str:
+    """The format of a basket file, from its name or else its first bytes; text is written as SPMF by default."""
+    file = Path(path)
+    name = _PACKED.sub("", file.name.lower())
+    if name.endswith(".dat"):
         return "fimi"
-    return "spmf" if writing or _COMMENT.match(read_text(path).lstrip(b"\n")) else "fimi"
+    if writing:
+        return "long" if name.endswith((".csv", ".tsv", ".parquet")) else "spmf"
+    if is_database(os.fspath(path)) or name.endswith(".parquet") or is_table_file(file):
+        return "long"
+    if name.endswith((".csv", ".tsv")):
+        return "comma" if _has_comma_lines(file, columns, separator) else "long"
+    return "spmf" if _COMMENT.match(read_text(file).lstrip(b"\n")) else "fimi"
+
+
+def _has_comma_lines(path: Path, columns: tuple[str, ...], separator: str | None) -> bool:
+    from sfumato.data.comma_baskets import looks_like_comma_lines
+
+    return looks_like_comma_lines(path, columns, separator)
+
+
+def is_table_file(path: Path) -> bool:
+    """Whether a file is a table by its first bytes: Parquet, Excel, JSON lines and others."""
+    source = parse_source(path)
+    try:
+        refuse_special(Path(source.location))
+        with BoundedStream(Path(source.location)) as file:
+            return source.table is not None or find_kind(file.read(HEAD)) is not None
+    except (OSError, ValueError, *PACKING_FAULTS):
+        return False  # whoever reads the file says why it cannot be read
 
 
 def read_fimi(path: Path) -> BasketArrays:
@@ -115,12 +147,12 @@ def write_spmf_baskets(path: Path, baskets: BasketArrays) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file, decompressed if it is gzipped."""
+    """The whole file, unpacked if it is compressed."""
     try:
         refuse_special(path)
         data = read_whole(path)
-    except GZIP_FAULTS:
-        raise DataError(f"{path}: the gzip file is damaged or truncated; download it again") from None
+    except PACKING_FAULTS:
+        raise explain_damaged_packing(path) from None
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or "not a valid file name"
         raise DataError(f"{path}: the file cannot be read: {why}") from None

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""How much a file may unpack to: a few kilobytes of gzip, Parquet or Arrow can expand beyond any memory.
+"""How much a file may unpack to: a few kilobytes of gzip, Parquet or Excel can expand beyond any memory.
 
-The limit of a Parquet or Arrow file is 1 GiB or 200 times its size, whichever is larger; of gzipped text, whose cells
-take more memory once they are split, 256 MiB or 100 times its size; but never more than half of the machine's memory
-(or twice the file, if that is larger). Set `SFUMATO_UNPACK_LIMIT` (such as ``16G``) for a file that you trust.
+The limit of a binary file (Parquet, Arrow, Excel …) is 1 GiB or 200 times its size, whichever is larger; of compressed
+text, whose cells take more memory once they are split, 256 MiB or 100 times its size; but never more than half of the
+machine's memory (or twice the file, if that is larger). Set `SFUMATO_UNPACK_LIMIT` (such as ``16G``) for a file that
+you trust.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
 import stat
-import zlib
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from sfumato.data.compression import PACKING_FAULTS, detect_packing, open_packed
 from sfumato.errors import DataError
 
 MOST_COLUMNS = 20_000
@@ -67,15 +68,16 @@ def refuse_special(path: Path) -> None:
         raise DataError(f"{path}: a pipe or device cannot be read; save it to a file first")
 
 
-class BoundedGzip(io.RawIOBase):
-    """A gzip file that is decompressed while it is read, and refused once it exceeds its limit."""
+class BoundedStream(io.RawIOBase):
+    """A file whose bytes are unpacked while it is read, and refused once they exceed its limit."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file."""
+    def __init__(self, path: Path, *, text: bool = True) -> None:
+        """Open the file; what is not compressed has no limit."""
         self._path = path
-        self._limit = compute_unpack_limit(path.stat().st_size, text=True)
-        self._left = self._limit
-        self._file = gzip.open(path)  # noqa: SIM115  (closed with this one)
+        packing = detect_packing(path)
+        self._limit = compute_unpack_limit(path.stat().st_size, text=text)
+        self._left = self._limit if packing else None
+        self._file = open_packed(path, packing) if packing else path.open("rb")
 
     def readable(self) -> bool:
         """It can be read."""
@@ -84,9 +86,10 @@ class BoundedGzip(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
         data = self._file.read(min(len(buffer), _BLOCK))
-        self._left -= len(data)
-        if self._left < 0:
-            raise explain_unpacked_size(self._path, self._limit)
+        if self._left is not None:
+            self._left -= len(data)
+            if self._left < 0:
+                raise explain_unpacked_size(self._path, self._limit)
         buffer[: len(data)] = data
         return len(data)
 
@@ -98,15 +101,14 @@ class BoundedGzip(io.RawIOBase):
 
 
 def refuse_bomb(path: Path) -> int:
-    """Decompress a gzip file once and keep nothing, before anything is parsed: a bomb costs a second, and no memory.
+    """Unpack a compressed file once and keep nothing, before anything is parsed: a bomb costs a second, and no memory.
 
-    Returns its number of lines; 0 if the file is not gzipped.
+    Returns its number of lines; 0 if the file is not compressed.
     """
-    with path.open("rb") as file:
-        if file.read(2) != b"\x1f\x8b":
-            return 0
+    if detect_packing(path) is None:
+        return 0
     lines = 1
-    with BoundedGzip(path) as packed:
+    with BoundedStream(path) as packed:
         buffer = bytearray(_BLOCK)
         while count := packed.readinto(buffer):
             lines += buffer.count(b"\n", 0, count)
@@ -114,22 +116,40 @@ def refuse_bomb(path: Path) -> int:
 
 
 def refuse_cells(path: Path, cells: int) -> None:
-    """Stop before a gzipped file of very many empty cells is split: each takes memory, however short."""
+    """Stop before a compressed file of very many empty cells is split: each takes memory, however short."""
     limit = compute_unpack_limit(path.stat().st_size, text=True)
     if cells * _BYTES_A_CELL > limit:
         raise explain_unpacked_size(path, limit)
 
 
 def read_whole(path: Path) -> bytes:
-    """The whole file, decompressed if it is gzipped; a damaged one raises what gzip and zlib raise."""
-    with path.open("rb") as file:
-        if file.read(2) != b"\x1f\x8b":
-            file.seek(0)
-            return file.read()
+    """The whole file, unpacked if it is compressed; a damaged one raises what `PACKING_FAULTS` lists."""
+    if detect_packing(path) is None:
+        return path.read_bytes()
     refuse_bomb(path)
-    with BoundedGzip(path) as packed:
-        return packed.read()
+    with BoundedStream(path) as stream:
+        return b"".join(iter(lambda: stream.read(_BLOCK), b""))
 
 
-GZIP_FAULTS = (EOFError, gzip.BadGzipFile, zlib.error)
-"""What a damaged gzip file raises."""
+def open_whole(path: Path) -> BinaryIO:
+    """The bytes of a file as a file that another process can seek in; a compressed one is unpacked without a name."""
+    if detect_packing(path) is None:
+        return path.open("rb")
+    unpacked = tempfile.TemporaryFile()  # noqa: SIM115  (closed by the caller)
+    try:
+        with BoundedStream(path, text=False) as stream:
+            while block := stream.read(_BLOCK):
+                unpacked.write(block)
+    except PACKING_FAULTS:
+        unpacked.close()
+        raise explain_damaged_packing(path) from None
+    except BaseException:
+        unpacked.close()
+        raise
+    unpacked.seek(0)
+    return unpacked
+
+
+def explain_damaged_packing(path: Path) -> DataError:
+    """The error for a compressed file that cannot be unpacked."""
+    return DataError(f"{path}: the {detect_packing(path)} file is damaged or truncated; download it again")

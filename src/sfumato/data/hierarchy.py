@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,12 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.data.file_limits import refuse_special
-from sfumato.errors import DataError
+from sfumato.data.compression import PACKING_FAULTS
+from sfumato.data.file_kinds import HEAD, find_kind, name_kind
+from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
+from sfumato.data.near_files import ask_for_file
+from sfumato.errors import DataError, quote_names
+from sfumato.notebook import SENTENCE, render_card, render_grid
 
 SUPPRESSED = "*"
 """The published value of a suppressed cell."""
@@ -44,6 +48,8 @@ class Hierarchy:
     """One row for each leaf: its labels from the original value up."""
     name: str = field(default="hierarchy")
     """Its name in error messages."""
+    written: bool = False
+    """Whether a person wrote its labels, in a file or a policy; then messages may name them."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], name: str = "hierarchy") -> Hierarchy:
@@ -64,12 +70,18 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path, separator: str | None = None) -> Hierarchy:
-        """Read a headerless file as ARX writes it: `1;0-4;0-9;0-19;*`."""
+        """Read a headerless file as ARX writes it, compressed or not: `1;0-4;0-9;0-19;*`."""
         try:
             refuse_special(Path(path))
-            text = Path(path).read_text(encoding="utf-8-sig")
+            content = read_whole(Path(path))
+            if (kind := find_kind(content[:HEAD])) is not None:
+                raise DataError(f"{path}: this is {name_kind(kind)}; a hierarchy is a text file, so save it as .csv")
+            text = content.decode("utf-8-sig")
+        except PACKING_FAULTS:
+            raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
-            raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror})") from None
+            meant = ask_for_file(Path(path)) if isinstance(error, FileNotFoundError) else ""
+            raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror}){meant}") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:
@@ -81,7 +93,7 @@ class Hierarchy:
             rows = [[label.strip() for label in row] for row in parsed if row]
         except csv.Error:
             raise DataError(f'{path}: the hierarchy is not a text table separated by "{mark}"') from None
-        return cls.of(rows, name=str(path))
+        return replace(cls.of(rows, name=str(path)), written=True)
 
     @property
     def height(self) -> int:
@@ -116,9 +128,16 @@ class Hierarchy:
         if len(strange):
             raise DataError(
                 f'column "{column.name}": {strange.n_unique()} values, in {len(strange)} rows, have no row in '
-                f"{self.name}; add a row for each, or mark them as missing"
+                f"{self.name}; add a row for each, or mark them as missing{self._name_unused(texts)}"
             )
         return codes.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
+
+    def _name_unused(self, texts: pl.Series, most: int = 5) -> str:
+        """The leaves that no cell has, which may be misspelt; only if a person wrote them."""
+        cells = set(texts.unique().to_list()) if self.written else set(self.leaves)
+        unused = [leaf for leaf in self.leaves if leaf not in cells]
+        shown = quote_names(unused[:most]) + (f" and {len(unused) - most} more" if len(unused) > most else "")
+        return f" ({shown} in the hierarchy: no row of the data has it)" if unused else ""
 
     def spellings(self, kind: pl.DataType) -> tuple[str, ...]:
         """The leaves as the cells of such a column are spelled: "1.50" is the number 1.5."""
@@ -185,6 +204,14 @@ class Hierarchy:
     def __repr__(self) -> str:
         """Counts only: leaves may be values of the data."""
         return f"Hierarchy({self.name}: {len(self.rows)} leaves, {self.height + 1} levels)"
+
+    def _repr_html_(self) -> str:
+        """Each level with its groups; the leaves, which may be values of the data, are only counted."""
+        rows = [
+            (level, groups, largest, labels if level else "(the values)")
+            for level, groups, largest, labels in self.preview().rows()
+        ]
+        return render_card(repr(self), render_grid(("level", "groups", "largest group", "labels"), rows, SENTENCE))
 
 
 def spell_cells(column: pl.Series) -> pl.Series:

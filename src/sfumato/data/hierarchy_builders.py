@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
+from statistics import multimode
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
-from pydantic import Field, TypeAdapter, ValidationError, field_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
+from sfumato.problem_words import describe_problem, suggest_field
 
 
 class _Builder(Description):
@@ -80,6 +83,15 @@ class Quantiles(_Builder):
     exact_ends: bool = False
     """Whether the outermost labels name the minimum and the maximum of the data, which are somebody's values; otherwise
     they reach to the next point of a coarse grid."""
+    range: tuple[float, float] | None = None
+    """The lowest and the highest possible number, known without looking at the data: the outermost labels name them,
+    and say nothing about the minimum and the maximum, not even of people who are suppressed later."""
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> Quantiles:
+        if self.range is not None and (self.exact_ends or not self.range[0] < self.range[1]):
+            raise ValueError("range has a lower and a higher end, and goes without exact_ends")
+        return self
 
     @field_validator("counts")
     @classmethod
@@ -95,7 +107,7 @@ class Quantiles(_Builder):
             return super().build(values)
         distinct = known.unique().sort()
         numbers = _require_numbers(distinct)
-        ends = None if self.exact_ends else _format_outer_ends(numbers)
+        ends = None if self.exact_ends else self._format_range(numbers, values.name) or _format_outer_ends(numbers)
         # The share of rows below a value determines its group, at every level by the same share: levels nest.
         below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
         rows = [[text] for text in spell_cells(distinct).to_list()]
@@ -104,6 +116,15 @@ class Quantiles(_Builder):
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+
+    def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
+        """The given ends; a number beyond them would make a label untrue."""
+        if self.range is None:
+            return None
+        beyond = int(((numbers < self.range[0]) | (numbers > self.range[1])).sum())
+        if beyond:
+            raise DataError(f'column "{column}": {beyond} values lie outside the range of its quantiles; widen it')
+        return _format_number(self.range[0]), _format_number(self.range[1])
 
 
 class Prefix(_Builder):
@@ -122,11 +143,12 @@ class Prefix(_Builder):
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
-        longest = max(len(text) for text in texts)
+        usual = max(multimode(map(len, texts)))
 
         def masked(text: str, count: int) -> str:
-            # Codes of different length are masked to one length: the length also discloses something.
-            return text[:count] + SUPPRESSED * max(longest - count, 0) if count else SUPPRESSED
+            # Codes of different length are masked to one length: the length also discloses something. It is the usual
+            # one, since the longest may be that of one person, who is suppressed.
+            return text[:count] + SUPPRESSED * max(usual - count, 1) if count else SUPPRESSED
 
         return [[text, *(masked(text, count) for count in self.keep)] for text in texts]
 
@@ -199,7 +221,8 @@ class Tree(_Builder):
         depth = max((len(path) for path in paths), default=0)
         # A shallow branch repeats its label for the levels it lacks.
         rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
-        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        made = Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        return replace(made, written=True)
 
 
 HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")]
@@ -211,15 +234,28 @@ def parse_builder(description: Mapping[str, Any]) -> HierarchyBuilder:
     try:
         return _ADAPTER.validate_python(dict(description))
     except ValidationError as error:
-        reasons = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
-        )
-        raise PolicyError(f"hierarchy: {reasons}") from None
+        raise PolicyError(f"hierarchy: {_explain_builder_errors(error)}") from None
+
+
+def _explain_builder_errors(error: ValidationError) -> str:
+    kinds: tuple[type[_Builder], ...] = (Intervals, Quantiles, Prefix, Dates, Tree)
+    models = {kind.model_fields["kind"].default: kind for kind in kinds}
+    sentences = {}
+    for problem in error.errors(include_url=False):
+        field = ".".join(str(part) for part in problem["loc"][1:])
+        fields = list(models[str(problem["loc"][0])].model_fields) if problem["loc"] else []
+        sentences[field] = f"{field}{': ' if field else ''}{describe_problem(dict(problem), fields)}"
+        if problem["type"] == "extra_forbidden":  # a field that is missing only because its name is misspelt
+            sentences.pop(suggest_field(field, fields) or "", None)
+    return "; ".join(sentences.values())
 
 
 def _require_numbers(known: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
     if not known.dtype.is_numeric():
-        raise DataError(f'column "{known.name}" holds text; intervals and quantiles need numbers')
+        raise DataError(
+            f'column "{known.name}" holds text; intervals and quantiles need numbers; for text, take prefix or tree, '
+            "for dates date"
+        )
     return known.cast(pl.Float64).to_numpy()
 
 

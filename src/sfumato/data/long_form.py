@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The long form: CSV, TSV or Parquet with one row for each (id, item) or (id, item, time).
+"""The long form: a table in any format with one row for each (id, item) or (id, item, time).
 
 Baskets are in the order of the first appearance of their ids. An id whose only row lacks an item has an empty basket;
 any other missing cell is an error.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,16 +25,18 @@ from sfumato.data.basket_files import (
     check_utf8,
     compute_offsets,
     encode_distinct,
+    is_table_file,
     parse_item_types,
     read_bytes,
     refuse_nothing,
     write_bytes,
 )
 from sfumato.data.rebuild import rebuild_frame
+from sfumato.data.source import hide_password, is_database
 from sfumato.data.table_reader import read_frame
 from sfumato.errors import DataError, PolicyError, quote_names
 
-_PARQUET_MAGIC = b"PAR1"
+DataPath = str | os.PathLike[str]
 _SEPARATORS = (",", "\t", ";", "|")
 
 
@@ -54,7 +57,9 @@ class LongForm(NamedTuple):
     times: pl.Series | None
 
 
-def read_long_baskets(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
+def read_long_baskets(
+    path: DataPath, *, id_column: str, item_column: str, separator: str | None = None
+) -> BasketArrays:
     """Group the rows of each id into a basket; an id with a single row and no item has an empty basket."""
     rows = read_long_form(path, (id_column, item_column), separator, may_be_empty=True)
     order = np.argsort(rows.id_codes, kind="stable")
@@ -78,13 +83,12 @@ def write_long_baskets(
     write_table(path, (id_column, item_column), columns, separator)
 
 
-def read_named_columns(path: Path, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
-    """Some columns of a CSV, TSV or Parquet file with at least one row."""
+def read_named_columns(given: DataPath, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
+    """Some columns of a table in any format, with at least one row."""
     _check_dialect(columns, separator)
-    data = read_bytes(path)
-    is_parquet = data.startswith(_PARQUET_MAGIC)
+    path, has_types = Path(given), is_database(os.fspath(given)) or is_table_file(Path(given))
     try:
-        frame = _read_long_parquet(path, columns) if is_parquet else _read_long_csv(path, data, columns, separator)
+        frame = _read_typed_table(given, columns) if has_types else _read_long_csv(path, columns, separator)
     except pl.exceptions.PolarsError:
         # The cause quotes cells of the file, so it is suppressed.
         raise DataError(
@@ -92,14 +96,14 @@ def read_named_columns(path: Path, columns: tuple[str, ...], separator: str | No
         ) from None
     if not frame.height:
         raise DataError(f"{path}: the file has no rows below its header")
-    return NamedColumns(frame, is_parquet)
+    return NamedColumns(frame, has_types)
 
 
 def read_long_form(
-    path: Path, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
+    given: DataPath, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
 ) -> LongForm:
-    """The named columns (id, item and optionally time) of a CSV, TSV or Parquet file."""
-    frame, is_typed = read_named_columns(path, columns, separator)
+    """The named columns (id, item and optionally time) of a table in any format."""
+    path, (frame, is_typed) = Path(given), read_named_columns(given, columns, separator)
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
         _refuse_missing(path, frame[name], _flag_missing_cells(frame[name]))
     ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_typed)
@@ -131,9 +135,9 @@ def repeat_ids(ids: Sequence[int | str] | None, lengths: Ints) -> pl.Series:
     return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)
 
 
-def _read_long_csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
+def _read_long_csv(path: Path, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
     # Polars turns an empty last line into a row of nulls.
-    text = check_utf8(path, data).rstrip(b"\r\n")
+    text = check_utf8(path, read_bytes(path)).rstrip(b"\r\n")
     header = text.split(b"\n", 1)[0].decode().rstrip("\r")
     for mark in (separator,) if separator else _SEPARATORS:
         if set(columns) <= set(next(csv.reader([header], delimiter=mark), [])):
@@ -141,17 +145,20 @@ def _read_long_csv(path: Path, data: bytes, columns: tuple[str, ...], separator:
     raise _explain_missing_column(path, columns)
 
 
-def _read_long_parquet(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
-    frame = read_frame(path)
+def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
+    frame = read_frame(os.fspath(path))
     if not set(columns) <= set(frame.columns):
-        raise _explain_missing_column(path, columns)
+        raise _explain_missing_column(hide_password(os.fspath(path)), columns)
     return frame.select(columns)
 
 
-def _explain_missing_column(path: Path, columns: tuple[str, ...]) -> DataError:
+def _explain_missing_column(path: Path | str, columns: tuple[str, ...]) -> DataError:
     # The columns found are not listed: without a header they would be a row of data.
     wanted = quote_names(columns)
-    return DataError(f"{path}: the header lacks some of {wanted}; give other names, or the right separator")
+    return DataError(
+        f"{path}: the header lacks some of {wanted}; give other names, or the right separator, or, if each line is a "
+        'basket, the format "comma"'
+    )
 
 
 def _check_dialect(columns: Sequence[str], separator: str | None) -> None:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The meaning of a published label: which of a column's original values it covers.
 
-With local recoding one column holds labels of several levels of its hierarchy, closed ranges ``[20, 29]``, sets
-``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every measure that reads
-published cells uses this module, so that all read them the same way. A label that is a leaf or a label of the hierarchy
-has that meaning, whatever it looks like; otherwise it is read as a range or a set. A missing cell covers nothing: "not
-known" is not a value.
+With local recoding one column holds labels of several levels of its hierarchy, closed ranges ``[20, 29]`` (see
+`label_ranges`), sets ``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every
+measure that reads published cells uses this module, so that all read them the same way. A label that is a leaf or a
+label of the hierarchy has that meaning, whatever it looks like; otherwise it is read as a range or a set. A missing
+cell covers nothing: "not known" is not a value.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,8 +20,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
+from sfumato.data.label_ranges import parse_moments, parse_range, parse_words
+from sfumato.data.moments_in_text import read_moments
 from sfumato.errors import DataError
 
 Labels = pl.Series | Sequence[str | None]
@@ -30,7 +33,6 @@ Runs = tuple[tuple[int, int], ...]
 _MARK = re.compile(r"([\\,{}])")
 _ESCAPED = re.compile(r"\\([\\,{}])")
 _MEMBER = re.compile(r"((?:[^\\,{}]|\\[\\,{}])*)(, |\Z)")
-_RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
 
 
 def format_range(low: float, high: float) -> str:
@@ -46,18 +48,6 @@ def format_set(values: Iterable[str]) -> str:
     if not distinct:
         raise DataError("an empty set of values cannot be published; give at least one")
     return distinct[0] if len(distinct) == 1 else "{" + ", ".join(_MARK.sub(r"\\\1", text) for text in distinct) + "}"
-
-
-def parse_range(label: str) -> tuple[float, float] | None:
-    """Parse the ends of a label that `format_range` made; None for any other label."""
-    range_match = _RANGE.fullmatch(label)
-    if range_match is None:
-        return None
-    try:
-        low, high = float(range_match[1]), float(range_match[2])
-    except ValueError:
-        return None
-    return (low, high) if low <= high else None
 
 
 def parse_set(label: str) -> tuple[str, ...] | None:
@@ -124,6 +114,17 @@ class Domain:
         """The leaves as numbers; None unless every one of them is a number."""
         return _parse_leaf_numbers(self.leaves)
 
+    @cached_property
+    def moments(self) -> Floats | None:
+        """The leaves as positions in time; None unless every one of them is a moment of one kind."""
+        positions = read_moments(pl.Series(self.leaves, dtype=pl.String)) if self.numbers is None else None
+        return None if positions is None else positions.to_numpy()
+
+    @property
+    def positions(self) -> Floats | None:
+        """The leaves as numbers or as positions in time; None if they have no order but that of their text."""
+        return self.moments if self.numbers is None else self.numbers
+
     def covered(self, label: str | None) -> Ints:
         """The leaves that a label covers, ascending; none for a missing cell."""
         return np.flatnonzero(self.matrix([label])[0]).astype(np.int64)
@@ -155,8 +156,8 @@ class Domain:
         """
         texts = _spell_labels(labels)
         read = self._read(texts, isinstance(labels, pl.Series) and labels.dtype.is_numeric())
-        start = np.searchsorted(self._sorted_numbers, read.low, side="left")
-        stop = np.searchsorted(self._sorted_numbers, read.high, side="right")
+        start = np.searchsorted(self._sorted_positions, read.low, side="left")
+        stop = np.searchsorted(self._sorted_positions, read.high, side="right")
         strange = read.strange + int((start >= stop).sum())
         if strange:
             raise DataError(
@@ -175,12 +176,12 @@ class Domain:
         """Whether a label can be read: a value, a label of the hierarchy, or a range or set of values."""
         if label is None or label in self._known:
             return True
-        ends = parse_range(label) if self.numbers is not None else None
+        ends = self._parse_ends(label)
         if ends is None:
-            return self._set_runs(label) is not None
+            return bool(self._set_runs(label) or self._word_runs(label))
         low, high = (
-            np.searchsorted(self._sorted_numbers, ends[0]),
-            np.searchsorted(self._sorted_numbers, ends[1], "right"),
+            np.searchsorted(self._sorted_positions, ends[0]),
+            np.searchsorted(self._sorted_positions, ends[1], "right"),
         )
         return bool(low < high)
 
@@ -205,11 +206,8 @@ class Domain:
     def read(self, published: pl.Series, holes: bool) -> ColumnReading:
         """A published column. With `holes`, cells were missing: a label that covers everything may also cover one of
         them."""
-        cells = published if published.dtype.is_numeric() else spell_cells(published)
-        distinct = cells.unique().sort(nulls_last=True)
-        ranks = cells.rank("dense").cast(pl.Int64) - 1
-        codes = ranks.fill_null(len(distinct) - 1).to_numpy()
-        return ColumnReading(codes, self._with_missing(distinct, holes))
+        labels = encode_cells(published if published.dtype.is_numeric() else spell_cells(published))
+        return ColumnReading(labels.codes, self._with_missing(labels.values, holes))
 
     def _with_missing(self, labels: pl.Series, holes: bool) -> LabelCover:
         """The covers with one more leaf: a missing cell covers it, and so does a label that covers everything."""
@@ -233,17 +231,18 @@ class Domain:
         return frozenset(self.leaves) | frozenset(self.spellings)
 
     def _read(self, texts: Sequence[str | None], nearest: bool) -> _LabelRuns:
-        known, numeric, read = self._known, self.numbers is not None, _LabelRuns()
+        known, read = self._known, _LabelRuns()
         for number, text in enumerate(texts):
             if text is None:
                 continue
             runs = known.get(text)
-            if runs is None and numeric:
-                ends = self._find_nearest_leaf(float(text)) if nearest else parse_range(text)
+            if runs is None:
+                nearby = nearest and self.numbers is not None
+                ends = self._find_nearest_leaf(float(text)) if nearby else self._parse_ends(text)
                 if ends is not None:
                     read.add_range(number, *ends)
                     continue
-            runs = self._set_runs(text) if runs is None else runs
+            runs = self._set_runs(text) or self._word_runs(text) if runs is None else runs
             if runs is None:
                 read.strange += 1
             else:
@@ -252,13 +251,19 @@ class Domain:
 
     @cached_property
     def _order(self) -> Ints:
-        if self.numbers is not None:
-            return np.argsort(self.numbers, kind="stable").astype(np.int64)
+        if self.positions is not None:
+            return np.argsort(self.positions, kind="stable").astype(np.int64)
         return np.arange(len(self.leaves), dtype=np.int64)
 
     @cached_property
-    def _sorted_numbers(self) -> Floats:
-        return np.zeros(0) if self.numbers is None else self.numbers[self._order]
+    def _sorted_positions(self) -> Floats:
+        return np.zeros(0) if self.positions is None else self.positions[self._order]
+
+    def _parse_ends(self, text: str) -> tuple[float, float] | None:
+        """The ends of a range of numbers or moments, if this column has those."""
+        if self.numbers is not None:
+            return parse_range(text)
+        return parse_moments(text) if self.moments is not None else None
 
     @cached_property
     def _known(self) -> dict[str, Runs]:
@@ -279,8 +284,32 @@ class Domain:
             return None
         return _merge_runs(run for member in members for run in known[member])
 
+    @cached_property
+    def word_order(self) -> Ints:
+        """The leaves in the order of a dictionary, for ranges of words."""
+        return np.array(sorted(range(len(self.spellings)), key=self.spellings.__getitem__), dtype=np.int64)
+
+    @cached_property
+    def word_ranks(self) -> Ints:
+        """The place of each leaf in the order of a dictionary."""
+        return np.argsort(self.word_order).astype(np.int64)
+
+    @cached_property
+    def _sorted_words(self) -> list[str]:
+        return [self.spellings[leaf] for leaf in self.word_order.tolist()]
+
+    def _word_runs(self, text: str) -> Runs | None:
+        """The runs of the words between the ends of a range; None if it is none, or none of them is a leaf."""
+        ends = parse_words(text) if self.positions is None else None
+        if ends is None:
+            return None
+        words = self._sorted_words
+        between = self.word_order[bisect_left(words, ends[0]) : bisect_right(words, ends[1])]
+        places = np.argsort(self._order)[between].tolist()
+        return _merge_runs((place, place + 1) for place in places) or None
+
     def _find_nearest_leaf(self, number: float) -> tuple[float, float]:
-        numbers = self._sorted_numbers
+        numbers = self._sorted_positions
         above = min(bisect_left(numbers, number), len(numbers) - 1)
         below = max(above - 1, 0)
         near = float(numbers[below] if number - numbers[below] <= numbers[above] - number else numbers[above])

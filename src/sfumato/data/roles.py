@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError, ask_meant, quote_names
 
 
 class Role(StrEnum):
@@ -53,23 +52,26 @@ _ALIASES = {
 }
 
 
-def assign_roles(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mapping[str, Role]:
+def assign_roles(
+    columns: Iterable[str], given: Mapping[str, str | Role], source: str = "the table"
+) -> Mapping[str, Role]:
     """One role for every column, in column order; a column or a role without the other is an error."""
     names = list(columns)
     known = set(names)
     unknown = [name for name in given if name not in known]
     if unknown:
-        near = [match for name in unknown for match in get_close_matches(name, names, n=1)]
-        meant = f"did you mean {_list_column_names(near)}?" if near else "check their spelling"
+        meant = ask_meant(unknown, names).removeprefix("; ")
         if not are_plausible_names(names):
             meant = "if the file has no header, set header = false and name its columns"
-        elif not near:
+        elif len(names) == 1 and len(given) > 1:
+            meant = f"the file was read as a single column: set separator = {name_separator(names[0])}"
+        elif not meant:
             meant = f"its columns are {_list_column_names(names)}"
-        raise DataError(f"roles name {_list_column_names(unknown)}, which the table does not have; {meant}")
+        raise DataError(f"roles name {_list_column_names(unknown)}, which {source} does not have; {meant}")
     forgotten = [name for name in names if name not in given]
     if forgotten:
         raise DataError(
-            f"no role is given for {_list_column_names(forgotten)}; name every column once, as "
+            f"{source}: no role is given for {_list_column_names(forgotten)}; name every column once, as "
             f"{', '.join(role.value for role in Role)}"
         )
     return MappingProxyType({name: Role.parse(given[name]) for name in names})
@@ -80,6 +82,14 @@ def are_plausible_names(names: Iterable[str]) -> bool:
     return all(name.isprintable() and len(name) <= 64 and not _NUMBER.match(name) for name in names)
 
 
+def name_separator(heading: str) -> str:
+    """The sign that seems to separate the columns in a line that was read as one name: `"#"`."""
+    signs = [letter for letter in heading if not letter.isalnum() and letter not in "_-.\"' "]
+    sign = max(signs, key=signs.count) if signs else None
+    return "the sign between the cells" if sign is None else f'"{_SPELLED.get(sign, sign)}"'
+
+
+_SPELLED = {"\t": "\\t"}
 _NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*$")
 
 

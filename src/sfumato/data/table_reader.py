@@ -1,112 +1,106 @@
 # SPDX-License-Identifier: MIT
-"""Read a table from a file, strictly.
+"""Read a table from whatever a data path names: text, binary files of many kinds, globs of them, and databases.
 
-pyarrow parses, because it refuses a ragged row where others silently fill it up. Every cell is read as text first; a
-column becomes a number only if no digit is lost, so that "02135" stays a ZIP code. Messages name the file, the line and
-the count, never a cell.
+The first bytes tell the kind of a file, see `file_kinds`; `text_table` reads text, `json_table` JSON, `binary` all
+other files in a process of their own, and `database` tables of a server.
 """
 
 from __future__ import annotations
 
-import codecs
 import glob
-import gzip
-import io
-import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from types import MappingProxyType
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.csv
 
-from sfumato.data.binary import find_kind, read_binary
-from sfumato.data.cell_types import state_types, type_cells
-from sfumato.data.file_limits import (
-    GZIP_FAULTS,
-    MOST_COLUMNS,
-    BoundedGzip,
-    read_whole,
-    refuse_bomb,
-    refuse_cells,
-    refuse_columns,
-    refuse_special,
+from sfumato.data.arrow_frame import build_frame
+from sfumato.data.binary import BinaryPart, read_binary
+from sfumato.data.column_labels import LabelledFrame, apply_labels
+from sfumato.data.file_kinds import ARROW_KINDS, HEAD, find_kind, name_kind
+from sfumato.data.foreign_worker import LABELS, STATISTICS
+from sfumato.data.json_table import read_json_table
+from sfumato.data.source import Source, hide_password, parse_source
+from sfumato.data.stored_cells import mark_missing, simplify_stored_cells
+from sfumato.data.text_table import (
+    MISSING_MARKS,
+    TextFormat,
+    TextOptions,
+    choose_column_names,
+    read_first_bytes,
+    read_text_table,
+    refuse_repeated,
 )
-from sfumato.data.text_dialect import SEPARATORS, count_record_cells, guess_separator, strip_comment_lines
 from sfumato.errors import DataError
 
-MISSING_MARKS = ("", "?")
-_BLOCK = 16 << 20
-_LARGEST_BLOCK = (1 << 31) - 1
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
-
-
-@dataclass(frozen=True, slots=True)
-class TextFormat:
-    """How a text file spells a table."""
-
-    separator: str | None = None
-    """The character between cells; by default detected among , ; tab and |."""
-    missing_marks: tuple[str, ...] = MISSING_MARKS
-    """Cells that mean a missing value."""
-    header: bool = True
-    """Whether the first line names the columns."""
-    columns: tuple[str, ...] | None = None
-    """Names to use if the file has none, or instead of its own."""
-    encoding: str = "utf-8"
-    """The encoding; a UTF-8 or UTF-16 byte order mark in the file takes precedence."""
-    quote: str | None = '"'
-    """Encloses a cell that holds the separator or a line end; None if the file has no quoting."""
-    comment: str | None = None
-    """Lines that start with it are skipped."""
-    trim: bool = True
-    """Whether blanks around a cell are removed."""
-    numbers: tuple[str, ...] | None = None
-    """The columns that hold numbers, all others text; detected if omitted."""
-
-
-class TextOptions(TypedDict, total=False):
-    """The less common options, as keywords."""
-
-    header: bool
-    encoding: str
-    quote: str | None
-    comment: str | None
-    trim: bool
+__all__ = [
+    "MISSING_MARKS",
+    "TextFormat",
+    "TextOptions",
+    "has_stored_text",
+    "has_stored_types",
+    "list_input_files",
+    "read_frame",
+    "read_labelled",
+]
 
 
 def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame:
-    """Read CSV, TSV, Parquet or Arrow/Feather, gzipped or not; a glob concatenates its files."""
+    """Read a file of any kind, compressed or not, or a database table; a glob concatenates its files."""
+    return read_labelled(path, text).frame
+
+
+def read_labelled(path: str | Path, text: TextFormat | None = None) -> LabelledFrame:
+    """Read a frame with the labels that its file gives to columns and codes."""
+    text = text or TextFormat()
+    source = parse_source(path)
+    if source.kind == "postgresql":
+        from sfumato.data.database import read_server_table
+
+        frame = read_server_table(source)
+        return LabelledFrame(mark_missing(_rename(frame, text, hide_password(str(path))), text.missing_marks))
     paths = list_input_files(path)
-    frames = [_read_file(file_path, text or TextFormat()) for file_path in paths]
-    first = frames[0]
-    for file_path, frame in zip(paths[1:], frames[1:], strict=True):
-        if frame.columns != first.columns:
+    parts = [_read_file(file_path, text, source) for file_path in paths]
+    first = parts[0].frame
+    for file_path, part in zip(paths[1:], parts[1:], strict=True):
+        if part.frame.columns != first.columns:
             raise DataError(f"{file_path}: its columns differ from those of {paths[0]}; files of one glob must agree")
-    if len(frames) == 1:
-        return first
-    return pl.concat(_unify_schemas(frames), how="vertical")
+    if len(parts) == 1:
+        return parts[0]
+    return replace(parts[0], frame=pl.concat(_unify_schemas([part.frame for part in parts]), how="vertical"))
 
 
 def list_input_files(path: str | Path) -> list[Path]:
     """The files that a path or a glob names, in reading order."""
-    plain = Path(path)
+    source = parse_source(path)
+    if source.kind == "postgresql":
+        return []
+    plain = Path(source.location)
     try:
-        if plain.exists() or not glob.has_magic(str(path)):
+        if plain.exists() or source.kind != "file" or not glob.has_magic(source.location):
             return [plain]
     except (OSError, ValueError):
         raise DataError("the data file's name is too long or not a valid file name") from None
-    paths = sorted(Path(name) for name in glob.glob(str(path)))  # noqa: PTH207  (patterns may be absolute)
+    paths = sorted(Path(name) for name in glob.glob(source.location))  # noqa: PTH207  (patterns may be absolute)
     if not paths:
         raise DataError(f"{path}: no file matches this pattern")
     return paths
 
 
 def has_stored_types(path: str | Path) -> bool:
-    """Whether the first file of a path declares the types of its columns, as text does not."""
-    return find_kind(_read_first_bytes(list_input_files(path)[0], 8)) is not None
+    """Whether columns have a declared type. Text does not, and neither do formats that type each cell by itself."""
+    source = parse_source(path)
+    if source.kind in ("postgresql", "duckdb"):
+        return True
+    return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in ARROW_KINDS
+
+
+def has_stored_text(path: str | Path) -> bool:
+    """Whether a file declares which columns are text, as SPSS, Stata and SAS do: a column of digits stays text."""
+    if parse_source(path).kind != "file":
+        return False
+    return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
 
 
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -118,271 +112,42 @@ def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
     return [frame.with_columns(pl.col(numbers).cast(pl.Float64), pl.col(texts).cast(pl.String)) for frame in frames]
 
 
-def _read_file(path: Path, text: TextFormat) -> pl.DataFrame:
-    kind = find_kind(_read_first_bytes(path, 8))
+def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
+    kind = find_kind(read_first_bytes(path, HEAD))
+    if source.kind not in ("file", kind):
+        raise DataError(f"{path}: this is not {name_kind(source.kind)}; check the address")
+    if source.table is not None and kind not in ("excel", "sqlite", "duckdb"):
+        raise DataError(f"{path}: only a workbook or a database has sheets or tables to name after the file")
     if kind is None:
-        return _read_text(path, text)
-    return _build_frame(read_binary(path, kind, lambda names: _refuse_repeated(names, path)), path)
+        return LabelledFrame(read_text_table(path, text))
+    if kind == "json":
+        return LabelledFrame(mark_missing(_rename(read_json_table(path), text, path), text.missing_marks))
+    part = BinaryPart(source.table, text.header)
+
+    def check_names(names: Sequence[str]) -> None:
+        if kind != "excel":
+            refuse_repeated(names, path)
+
+    table = read_binary(path, kind, check_names, part)
+    if kind == "excel":
+        table = table.rename_columns(choose_column_names(table.column_names, text, table.num_columns, path))
+    frame = build_frame(table, path)
+    if kind in ARROW_KINDS:
+        return LabelledFrame(_rename(frame, text, path))
+    frame = mark_missing(simplify_stored_cells(frame, kind), text.missing_marks)
+    raw = [(field.metadata or {}).get(LABELS) if kind in STATISTICS else None for field in table.schema]
+    return _label(_rename(frame, text, path) if kind != "excel" else frame, raw)
 
 
-def _read_first_bytes(path: Path, count: int) -> bytes:
-    """The first bytes of a file, unpacked."""
-    try:
-        refuse_special(path)
-        with path.open("rb") as file:
-            head = file.read(count)
-        if head[:2] == b"\x1f\x8b":
-            with gzip.open(path) as packed:
-                head = packed.read(count)
-    except FileNotFoundError:
-        raise DataError(f"{path}: the file does not exist") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
-    except GZIP_FAULTS:
-        raise DataError(f"{path}: the gzip file is damaged or truncated; download it again") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'bad name'})") from None
-    if not head:
-        raise DataError(f"{path}: the file is empty")
-    return head
+def _label(frame: pl.DataFrame, raw: Sequence[bytes | None]) -> LabelledFrame:
+    labelled = [apply_labels(column, told) for column, told in zip(frame.get_columns(), raw, strict=True)]
+    kept = {column.name: labels for column, labels in labelled if labels is not None}
+    return LabelledFrame(pl.DataFrame([column for column, _ in labelled]), MappingProxyType(kept))
 
 
-def _build_frame(table: pa.Table, path: Path) -> pl.DataFrame:
-    columns = [_build_series(table.column(i), name, path) for i, name in enumerate(table.column_names)]
-    return pl.DataFrame(columns)
-
-
-def _build_series(column: Any, name: str, path: Path) -> pl.Series:
-    try:
-        if pa.types.is_decimal256(column.type):
-            raise TypeError
-        made = pl.from_arrow(column)
-    except BaseException as error:  # polars panics on some types, which is not an Exception
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
-        raise DataError(
-            f'{path}: the column "{name}" has a type or bytes that cannot be read; write it as text or numbers'
-        ) from None
-    assert isinstance(made, pl.Series)
-    _refuse_impossible_dates(made, name, path)
-    return made.alias(name)
-
-
-def _refuse_impossible_dates(column: pl.Series, name: str, path: Path) -> None:
-    """Refuse days outside the calendar and times after midnight, on which polars panics."""
-    kind = column.dtype
-    if isinstance(kind, pl.Datetime):
-        unit = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.time_unit]
-        least, most = _FIRST_DAY * 86_400 * unit, (_LAST_DAY + 1) * 86_400 * unit - 1
-    elif kind == pl.Date:
-        least, most = _FIRST_DAY, _LAST_DAY
-    elif kind == pl.Time:
-        least, most = 0, 86_400 * 10**9 - 1
-    else:
-        return
-    numbers = column.to_physical().cast(pl.Int64).drop_nulls().to_numpy()
-    outside = sum(not least <= number <= most for number in (numbers.min(), numbers.max())) if len(numbers) else 0
-    if outside:
-        raise DataError(
-            f'{path}: the column "{name}" holds days outside the years 1 to 9999; correct it, or write it as text'
-        )
-
-
-def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
-    encoding = _detect_encoding(_read_first_bytes(path, 4), text.encoding, path)
-    try:
-        lines = refuse_bomb(path)
-    except GZIP_FAULTS:
-        raise DataError(f"{path}: the gzip file is damaged or truncated; download it again") from None
-    opening = _read_opening(path, encoding, text)
-    separator = text.separator or guess_separator(opening, text.quote)
-    _refuse_signs(separator, text.quote, path)
-    width = next(count_record_cells(opening, separator, text.quote), 0)
-    if not width:
-        raise DataError(f"{path}: the file holds no rows")
-    refuse_columns(path, width)
-    refuse_cells(path, lines * width)
-    if text.header and "\n" not in opening and "\r" not in opening:  # a header without a line end
-        raise DataError(f"{path}: the file has a header and no rows")
-    cells = _read_cells(path, separator, width, encoding, text)
-    names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
-    names = _choose_column_names(names, text, width, path)
-    cells = cells.slice(1 if text.header else 0)
-    cells = _clean_cells(cells, text)
-    typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, names, text.numbers))
-    return pl.DataFrame([column.alias(name) for column, name in zip(typed.get_columns(), names, strict=True)])
-
-
-def _detect_encoding(head: bytes, given: str, path: Path) -> str:
-    if head.startswith(codecs.BOM_UTF8):
-        return "utf-8-sig"
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    try:
-        name = codecs.lookup(given).name
-        usable = "a,b".encode(name).decode(name, errors="replace") == "a,b"
-    except (LookupError, ValueError, TypeError, AttributeError):
-        usable = False
-    if not usable:
-        raise DataError(f"{path}: this is not a text encoding; try utf-8, latin-1 or cp1252")
-    return name
-
-
-def _refuse_signs(separator: str, quote: str | None, path: Path) -> None:
-    for what, sign in (("separator", separator), ("quote", quote)):
-        if sign is not None and (len(sign) != 1 or not (sign == "\t" or " " <= sign <= "~")):
-            raise DataError(
-                f'{path}: the {what} must be one plain character (for ", " give ",": blanks around cells are trimmed)'
-            )
-    if separator == quote:
-        raise DataError(f"{path}: the separator and the quote are the same character")
-
-
-def _read_opening(path: Path, encoding: str, text: TextFormat) -> str:
-    """The beginning of a file, long enough to hold some whole records under any separator."""
-    size = 1 << 16
-    while True:
-        head = _read_first_bytes(path, size)
-        opening = strip_comment_lines(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
-        first = opening.partition("\n")[0]
-        if '"' not in first and (most := max(first.count(mark) for mark in SEPARATORS)) > MOST_COLUMNS:
-            refuse_columns(path, most + 1)  # before millions of cells are split to be counted
-        if len(head) < size or size > 1 << 28:
-            return opening
-        if min(len(list(count_record_cells(opening, mark, text.quote, 3))) for mark in SEPARATORS) == 3:
-            return opening
-        size *= 16
-
-
-def _read_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pl.DataFrame:
-    """Every cell as text, including the header; a row of another width is an error."""
-    try:
-        table = _parse_csv(path, separator, width, encoding, text, None)
-    except _FAULTS as error:
-        raise _explain_unreadable(path, separator, width, encoding, text, error) from None
-    if table.num_columns != width:
-        raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; correct the file")
-    return _build_frame(table, path)
-
-
-_FAULTS = (pa.ArrowException, OSError, EOFError, ValueError, zlib.error, AssertionError)
-
-
-def _parse_csv(
-    path: Path, separator: str, width: int, encoding: str, text: TextFormat, note: Callable[[Any], str] | None
-) -> pa.Table:
-    parse = pyarrow.csv.ParseOptions(
-        delimiter=separator,
-        quote_char=text.quote or False,
-        double_quote=bool(text.quote),
-        newlines_in_values=bool(text.quote),
-        ignore_empty_lines=width > 1,
-        invalid_row_handler=note,
-    )
-    convert = pyarrow.csv.ConvertOptions(
-        column_types={f"f{i}": pa.large_string() for i in range(width)}, null_values=[], strings_can_be_null=False
-    )
-    block = _BLOCK
-    while True:
-        # One block needs no threads; threads of a failed read can outlive the interpreter and abort it.
-        threads = note is None and path.stat().st_size > _BLOCK
-        read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=block, use_threads=threads)
-        try:
-            with _open_as_utf8(path, text.comment, encoding) as stream:
-                return pyarrow.csv.read_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
-        except pa.ArrowInvalid as error:
-            if "straddling" not in str(error) or block >= _LARGEST_BLOCK:
-                raise
-            block = min(block * 16, _LARGEST_BLOCK)  # one cell is longer than a block
-
-
-def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
-    """The file as UTF-8 bytes; streamed if it is UTF-8 already, otherwise converted in memory."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    if not comment and encoding in ("utf-8", "utf-8-sig", "ascii"):
-        return pa.PythonFile(BoundedGzip(path) if packed else path.open("rb"))  # Python copes with any file name
-    return io.BytesIO(strip_comment_lines(read_whole(path).decode(encoding), comment).encode())
-
-
-def _explain_unreadable(
-    path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception
-) -> DataError:
-    """Describe in words and counts why a file could not be parsed."""
-    if not _can_decode(path, encoding):
-        return DataError(f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)")
-    if not isinstance(error, pa.ArrowInvalid):
-        return DataError(f"{path}: the file is damaged or truncated; download it again")
-    ragged: list[int] = []
-
-    def note(row: Any) -> str:
-        ragged.append(row.actual_columns)
-        return "skip"
-
-    try:
-        _parse_csv(path, separator, width, encoding, text, note)
-    except _FAULTS:
-        ragged.clear()
-    if ragged:
-        rows = "row has" if len(ragged) == 1 else "rows have"
-        return DataError(
-            f"{path}: {len(ragged)} {rows} another number of cells than the {width} columns; correct the file, or set "
-            f'the right separator (read with "{"tab" if separator == chr(9) else separator}")'
-        )
-    return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")
-
-
-def _can_decode(path: Path, encoding: str) -> bool:
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        with path.open("rb") as plain:
-            packed = plain.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                decoder.decode(block)
-            decoder.decode(b"", final=True)
-    except UnicodeError:
-        return False
-    except (OSError, EOFError, zlib.error):
-        return True  # damaged, but not by its encoding
-    return True
-
-
-def _choose_column_names(read: list[str], text: TextFormat, width: int, path: Path) -> list[str]:
-    if text.columns is not None:
-        if len(text.columns) != width:
-            raise DataError(f"{path}: {len(text.columns)} column names are given, but the file has {width} columns")
-        names = list(text.columns)
-    else:
-        names = read or [""] * width
-    _refuse_repeated([name or f"(unnamed {position})" for position, name in enumerate(names)], path)
-    for position, name in enumerate(names):
-        if not name:
-            fresh = f"column_{position}"
-            names[position] = fresh if fresh not in names else f"{fresh}_unnamed"
-    return names
-
-
-def _refuse_repeated(names: Sequence[str], path: Path) -> None:
-    """Report the positions, not the name: without a header it is the first person's cell."""
-    seen: dict[str, int] = {}
-    for position, name in enumerate(names, 1):
-        if name in seen:
-            raise DataError(
-                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or, if the "
-                "file has "
-                "no header, set header = false)"
-            )
-        seen[name] = position
-
-
-def _clean_cells(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
-    """Cells without blanks around them, and null for missing marks."""
-    if text.trim:
-        cells = cells.select(pl.all().str.strip_chars(" \t"))
-    if text.missing_marks:
-        marks = list(text.missing_marks)
-        cells = cells.select(
-            pl.when(pl.col(name).is_in(marks)).then(None).otherwise(pl.col(name)).alias(name) for name in cells.columns
-        )
-    return cells
+def _rename(frame: pl.DataFrame, text: TextFormat, path: Path | str) -> pl.DataFrame:
+    """The columns under the names that are given for them, if any."""
+    if text.columns is None:
+        return frame
+    names = choose_column_names(frame.columns, text, frame.width, path)
+    return pl.DataFrame([column.alias(name) for column, name in zip(frame.get_columns(), names, strict=True)])

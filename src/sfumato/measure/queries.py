@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from types import MappingProxyType
 
 import numpy as np
@@ -29,6 +30,8 @@ QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
 
 _DIGITS = 12
 _ENTRIES = 4_000_000
+_MOST_KEYS = 1 << 22
+"""Up to so many combinations of values, rows are counted in a table with a place for each."""
 
 
 @dataclass(frozen=True)
@@ -147,12 +150,19 @@ class _QueryTable:
 
     def _alike(self, names: tuple[str, ...], summed: str | None) -> _AlikeRows:
         """The distinct rows of some columns, with their count, or with their sum of another column."""
-        rows = pl.DataFrame({name: self.readings[name].codes for name in names})
-        means = np.ones(rows.height) if summed is None else self._expect_amounts(summed)
-        weighed = (
-            rows.with_columns(pl.Series("\0weight", means)).group_by(names, maintain_order=True).agg(pl.sum("\0weight"))
-        )
-        return _AlikeRows({name: weighed[name].to_numpy() for name in names}, weighed["\0weight"].to_numpy())
+        columns = [self.readings[name].codes for name in names]
+        amounts = None if summed is None else self._expect_amounts(summed)
+        widths = [int(codes.max(initial=-1)) + 1 for codes in columns]
+        if prod(widths) > _MOST_KEYS:
+            rows = pl.DataFrame(dict(zip(names, columns, strict=True)))
+            weighed = rows.with_columns(pl.Series("\0weight", np.ones(rows.height) if amounts is None else amounts))
+            weighed = weighed.group_by(names, maintain_order=True).agg(pl.sum("\0weight"))
+            return _AlikeRows({name: weighed[name].to_numpy() for name in names}, weighed["\0weight"].to_numpy())
+        keys = np.ravel_multi_index(tuple(columns), tuple(widths)) if len(columns[0]) else np.zeros(0, dtype=np.int64)
+        counts = np.bincount(keys)
+        seen = np.flatnonzero(counts)
+        weights: Floats = (counts if amounts is None else np.bincount(keys, amounts))[seen].astype(np.float64)
+        return _AlikeRows(dict(zip(names, np.unravel_index(seen, tuple(widths)), strict=True)), weights)
 
     def _expect_amounts(self, summed: str) -> Floats:
         """What each row is expected to add to a sum."""

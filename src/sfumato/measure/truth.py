@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Whether a release is truthful: each cell is the original, a generalization of it, or suppressed."""
+"""Whether a release is truthful: each cell is the original, a generalization of it, or suppressed; a label that covers
+all values of its column may stand for a missing one.
+"""
 
 from __future__ import annotations
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from sfumato.mine.patterns.inference_channels import inference_channels as inference_channels
     from sfumato.mine.sequences.containment import contains as contains
     from sfumato.mine.sequences.containment import support as support
+    from sfumato.mine.sequences.pattern_files import read_subsequences as read_subsequences
+    from sfumato.mine.sequences.pattern_files import save_subsequences as save_subsequences
     from sfumato.mine.sequences.subsequences import frequent_subsequences as frequent_subsequences
     from sfumato.public.noise_law import Noise as Noise
     from sfumato.public.noise_law import privacy_level as privacy_level

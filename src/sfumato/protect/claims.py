@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from sfumato.release import Claim, Number
@@ -49,7 +49,8 @@ def claim_nothing_untrue() -> Claim:
         bound="exactly",
         measure="untrue_cells",
         needs_original=True,
-        meaning="Every published cell is the original value, a generalization of it, or suppressed.",
+        meaning="Every published cell is the original value, a generalization of it, or suppressed. A label that "
+        "covers all values of its column may also stand for a missing one.",
     )
 
 
@@ -66,34 +67,64 @@ def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = F
     )
 
 
-def guard_blanks(claims: tuple[Claim, ...], published: Table, least: int = 1) -> tuple[Claim, ...]:
-    """Claims about crowds, worded for empty cells that match anything, and one about people beside them.
+_MODEL_MEASURES = (
+    *("alpha", "beta", "delta_disclosure", "distinct_l", "enhanced_beta", "entropy_l", "recursive_c"),
+    *("t_equal", "t_hierarchical", "t_ordered"),
+)
+"""Measures of the sensitive values in each class."""
+
+
+def guard_blanks(
+    claims: tuple[Claim, ...], published: Table, least: int = 1, recoded: Collection[str] = ()
+) -> tuple[Claim, ...]:
+    """Claims about crowds, worded for empty cells that match anything, and others about people beside them.
 
     Rows that match because they are empty are no crowd: after k − 1 whole rows were blanked, any file has classes of k.
-    So each row must also fit at least k people of the originals, or `least` of them.
+    So each row must also fit at least k people of the originals, or `least` of them, and these people must satisfy what
+    is claimed about sensitive values; not about `recoded` ones, which are no longer those of the originals.
     """
     known = [name for name in published.quasi_identifying if name in published.frame.columns]
     if published.missing is not Missing.MATCHES_ANY or not any(published.frame[name].null_count() for name in known):
         return claims
-    crowds = [claim for claim in claims if claim.property == "k_anonymity"]
-    least = max([least, *(int(claim.threshold) for claim in crowds)])
-    if least < 2 or any(claim.property == "fitting_people" for claim in claims):
+    if any(claim.property.startswith("fitting_") for claim in claims):
         return claims
-    starred = {name: claim.arguments[name] for claim in crowds for name in claim.arguments if name == "starred_rows"}
-    fitting = claim_with_originals(
+    crowds = [claim for claim in claims if claim.property == "k_anonymity"]
+    values = [claim for claim in claims if _name_model_measure(claim) in _MODEL_MEASURES]
+    worded = tuple(_word_for_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
+    least = max([least, *(int(claim.threshold) for claim in crowds)])
+    guards = [_claim_fitting_people(least, [*crowds, *values])] if least > 1 else []
+    guards += [_claim_fitting_values(claim) for claim in values if claim.arguments["column"] not in recoded]
+    return (*worded, *guards)
+
+
+def _name_model_measure(claim: Claim) -> str:
+    return claim.measure.removesuffix("_with_originals")
+
+
+def _claim_fitting_people(least: int, claims: Sequence[Claim]) -> Claim:
+    starred = {name: claim.arguments[name] for claim in claims for name in claim.arguments if name == "starred_rows"}
+    return claim_with_originals(
         "fitting_people",
         least,
         "at_least",
         starred,
         f"Every published row fits at least {least} people of the originals: they have all the values it shows.",
     )
-    return (*(_word_for_blanks(claim) if claim in crowds else claim for claim in claims), fitting)
+
+
+def _claim_fitting_values(claim: Claim) -> Claim:
+    meaning = f"It also holds if the class of a row is all the people of the originals whom it fits: {claim.meaning}"
+    arguments = {**claim.arguments, "of": _name_model_measure(claim)}
+    changed = {"property": "fitting_values", "measure": "fitting_values", "needs_original": True}
+    return claim.model_copy(update={**changed, "arguments": arguments, "meaning": meaning})
 
 
 def _word_for_blanks(claim: Claim) -> Claim:
+    alone = "An empty cell agrees with everything, so this alone hides nobody."
     others = int(claim.threshold) - 1
     meaning = (
-        f"Every published row agrees with at least {others} others wherever both have a quasi-identifying value. An "
-        "empty cell agrees with everything, so this alone hides nobody."
+        f"Every published row agrees with at least {others} others wherever both have a quasi-identifying value."
+        if claim.property == "k_anonymity"
+        else f"{claim.meaning} A class is all rows that agree wherever both have a quasi-identifying value."
     )
-    return claim.model_copy(update={"meaning": meaning})
+    return claim.model_copy(update={"meaning": f"{meaning} {alone}"})

@@ -10,6 +10,7 @@ from sfumato.arrays import Ints
 from sfumato.description import Description
 from sfumato.errors import DataError
 from sfumato.key import Key
+from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -50,6 +51,13 @@ class Method(Description, ABC):
     assumed to know, and are published in coarse steps. If randomness, suppression, swapping, coding or hiding protects,
     they are about the secret itself and stay private.
     """
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
+        """Check the data before `protect` of any method, and label its rows afterwards."""
+        super().__pydantic_init_subclass__(**arguments)
+        if "protect" in vars(cls) and "protect" not in cls.__abstractmethods__:
+            cls.protect = check_data(cls.protect)  # type: ignore[method-assign]
 
     @property
     def alone(self) -> bool:

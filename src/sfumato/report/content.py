@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
+from sfumato.lazy import find_kind
 from sfumato.measure.changes import ColumnDifference
 from sfumato.report import loss_words, wording
 from sfumato.report.findings import name_loss_kind
@@ -296,12 +297,10 @@ def describe_roles(body: Mapping[str, Any]) -> str:
 
 def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each method with its parameters and their docstrings."""
-    from sfumato.protect import METHODS
-
-    kinds = {kind.model_fields["method"].default: kind for kind in METHODS}
     made = []
     for method in body["methods"]:
-        fields = kinds[method["method"]].model_fields if method["method"] in kinds else {}
+        kind = find_kind("method", method["method"])
+        fields = {} if kind is None else kind.model_fields
         rows = [
             (
                 "ISO/IEC 20889 class" if name == "iso_20889" else wording.space_name(name),

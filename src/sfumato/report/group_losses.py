@@ -124,7 +124,7 @@ def label_people(original: Table, published: Table, name: str) -> pl.Series:
         if ranges is not None:
             return ranges
     texts = spell_cells(values).fill_null(wording.UNTOLD[0])
-    return _gather_rare(_coarsen(texts, set(spell_cells(published.frame[name])), hierarchy))
+    return _gather_rare(_coarsen(texts, set(spell_cells(published.frame[name]).unique()), hierarchy))
 
 
 def _label_ranges(values: pl.Series) -> pl.Series | None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
-from sfumato.data.published_labels import parse_range
+from sfumato.data.label_ranges import parse_range
 
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
 _WIDE = 2.0

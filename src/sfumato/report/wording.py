@@ -75,6 +75,7 @@ PROPERTIES = {
     "kept_cells_changed": "Other columns are unchanged",
     "nearer_training": "Rows are not nearer to training people",
     "fitting_people": "Every row could be about enough people",
+    "fitting_values": "Whoever a row could be about, the model holds among them",
     "uniques_off_share": "As many records are swapped as promised",
     "groups_unbroken": "No group of records shares one value",
     "marginal_shift": "Values occur as often as before",

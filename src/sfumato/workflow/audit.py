@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from sfumato.data.role_proposals import RoleProposal, propose_roles
-from sfumato.data.roles import Role
-from sfumato.errors import DataError, quote_names
+from sfumato.data.roles import Role, name_separator
+from sfumato.errors import DataError, ask_meant, quote_names
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.progress import report_progress
 from sfumato.table import Table
@@ -27,7 +28,7 @@ class ColumnCombination:
     unique_share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What an adversary could do with a table."""
 
@@ -52,12 +53,29 @@ class Audit:
     riskiest: ColumnCombination | None
     """The smallest combination that singles out nearly as many people as all columns together."""
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """The proposed role of every column, for you to check and change."""
+        return {proposal.column: proposal.role.value for proposal in self.proposals}
+
+    def __repr__(self) -> str:
+        """Counts and the first sentence."""
+        return f"Audit({self.source}: {self.rows:,} rows, {self.columns} columns. {self.sentences()[0]})"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook_views import render_audit
+
+        return render_audit(self)
+
     def as_json(self) -> dict[str, Any]:
         """The audit as JSON."""
         return asdict(self)
 
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
+        if self.columns == 1 and self.proposals:
+            sign = name_separator(self.proposals[0].column)
+            return (f"The file was read as a single column. If it has several, give its separator: {sign}.",)
         if self.unique_share is None or self.k is None:
             return ("No column looks like something others know about a person, so nobody can be looked up.",)
         known = _join_names(self.quasi_identifying)
@@ -79,11 +97,13 @@ class Audit:
         return tuple(sentences)
 
 
-def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit:
-    """Examine a table as an adversary would, before protecting it.
+def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit:
+    """Examine a table, a frame or a file as an adversary would, before protecting it.
 
     Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
     """
+    if not isinstance(table, Table):
+        table = Table.read(table) if isinstance(table, str | Path) else Table.of(table)
     report_progress("proposing roles")
     proposals = propose_roles(table.frame)
     if quasi_identifying is None:
@@ -95,7 +115,10 @@ def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit
     names = tuple(dict.fromkeys(quasi_identifying))
     unknown = [name for name in names if name not in table.frame.columns]
     if unknown:
-        raise DataError(f"{table.source}: there is no column {quote_names(unknown)}")
+        raise DataError(
+            f"{table.source}: there is no column {quote_names(unknown)}"
+            f"{ask_meant(unknown, table.frame.columns) or f'; its columns are {quote_names(table.frame.columns[:12])}'}"
+        )
     distinct = {proposal.column: proposal.distinct for proposal in proposals}
     considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
     pairs = _rank_column_pairs(table, considered)

@@ -8,7 +8,7 @@ import platform
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.change import Change, ChangeKind
+from sfumato.data.near_files import ask_for_file
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.release import Claim, Finding, Release
@@ -54,7 +55,7 @@ class _CertificateBody(OutgoingCertificate):
 _FIELDS = frozenset({*_CertificateBody.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A certificate as written: the signed body, readable as JSON, and the bytes that were signed."""
 
@@ -91,6 +92,16 @@ class Certificate:
         except (OSError, ValueError):
             raise CertificateRefused(f"{path}: the certificate cannot be read") from None
         return certificate
+
+    def __repr__(self) -> str:
+        """The title, the verdict and the counts."""
+        title, status = self.body.get("title"), self.body.get("verdict", {}).get("status")
+        return f"Certificate({title!r}: {status}, {len(self.body.get('claims', ()))} claims)"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook_views import render_certificate
+
+        return render_certificate(self)
 
     def claims(self) -> tuple[Claim, ...]:
         """The claims to measure."""
@@ -132,7 +143,7 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
 
 def describe_finding(claim: Claim, finding: Finding) -> dict[str, Any]:
     """A claim and its measured value, as JSON."""
-    return {**asdict(finding), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
+    return {**finding.as_certified(), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
 
 
 def list_versions() -> dict[str, str]:
@@ -162,6 +173,10 @@ def refuse_hostile(why: str) -> Iterator[None]:
 def find_release_folder(folder: Path) -> Path:
     """The `release/` folder of an output folder, or the folder itself if it is one."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder")
+        if folder.is_file():
+            inside = any((folder.parent / name).exists() for name in (NAME, f"release/{NAME}"))
+            where = f"its folder, {folder.parent}" if inside else "the folder that `sfumato run` wrote"
+            raise DataError(f"{folder}: this is a file, and a release is a folder; name {where}")
+        raise DataError(f"{folder}: there is no such folder{ask_for_file(folder)}")
     inner = folder / "release"
     return inner if not (folder / NAME).exists() and inner.is_dir() else folder

@@ -61,7 +61,8 @@ def _guard_blanked_crowds(release: Release) -> Release:
     """A later method may have left cells empty: then what an earlier one says about crowds is no longer enough."""
     if not isinstance(release.data, Table):
         return release
-    return replace(release, claims=guard_blanks(release.claims, release.data))
+    recoded = {change.column for change in release.changes if change.kind is not ChangeKind.KEPT}
+    return replace(release, claims=guard_blanks(release.claims, release.data, recoded=recoded))
 
 
 def _require_rows(release: Release) -> Ints:

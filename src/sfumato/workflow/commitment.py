@@ -4,7 +4,7 @@
 A plain hash of the input is a guessing oracle: anyone who knows the layout and the possible values can hash every
 candidate and compare. HMAC-SHA256 under a random key that stays in `private/` reveals nothing without the key, and
 with it proves which files went in: two different inputs under two keys that give one commitment would be a collision
-of SHA-256.
+of SHA-256. A table of a database server has no file: its rows, in sorted order, are committed to instead.
 """
 
 from __future__ import annotations
@@ -13,13 +13,22 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
 
 from sfumato.data.file_limits import refuse_special
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.rebuild import rebuild_column
+from sfumato.data.source import is_server
+from sfumato.data.table_reader import TextFormat, list_input_files, read_frame
 from sfumato.errors import DataError
 from sfumato.private_file import create_private
+from sfumato.table import Table
 
 OPENING = "input_opening.json"
 """The file in `private/` with which the custodian can later prove what the input was."""
@@ -45,10 +54,36 @@ class Commitment:
         create_private(path, json.dumps(content, indent=1).encode())
 
 
+def commit_to_source(path: str) -> Commitment:
+    """Commit to what a data path names: its files, or the rows of a server's table."""
+    if not is_server(path):
+        return commit_to_files(list_input_files(path))
+    key = secrets.token_bytes(32)
+    return Commitment(_compute_table_digest(path, key), key)
+
+
+def does_source_match(commitment: str, opening: Path, path: str | Path) -> bool:
+    """Whether an opening proves that a commitment was made to what a data path names."""
+    if not is_server(path):
+        return does_opening_match(commitment, opening, list_input_files(path))
+    return hmac.compare_digest(_compute_table_digest(path, _read_opening_key(opening)), commitment)
+
+
 def commit_to_files(paths: Sequence[Path]) -> Commitment:
     """Commit to the bytes of some files, in their order, under a fresh key."""
     key = secrets.token_bytes(32)
     return Commitment(_compute_keyed_digest(paths, key), key)
+
+
+def commit_to_data(data: Any) -> Commitment:
+    """Commit to data in memory: to the file that `table.frame.write_csv` or `baskets.write` makes of it."""
+    with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
+        path = Path(folder) / "input.csv"
+        if isinstance(data, Table):
+            data.frame.write_csv(path)
+        else:
+            data.write(path)
+        return commit_to_files([path])
 
 
 def does_opening_match(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
@@ -69,6 +104,25 @@ def _read_opening_key(opening: Path) -> bytes:
     if content.get("scheme") != _SCHEME or len(key) != 32:  # longer keys are hashed first, so two keys would fit
         raise DataError(f"{opening}: this is not an opening that sfumato wrote")
     return key
+
+
+def _compute_table_digest(path: str | Path, key: bytes) -> str:
+    """HMAC over the names of the columns and their cells, as text, in sorted order: a server keeps no order of rows."""
+    read = read_frame(path, TextFormat(missing_marks=()))
+    texts = pl.DataFrame([spell_cells(column) for column in read.get_columns()]).sort(read.columns)
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    for part in (json.dumps([texts.columns, texts.height]).encode(), *_list_buffers(texts)):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _list_buffers(texts: pl.DataFrame) -> Iterator[bytes]:
+    """For each column, which cells there are, where each ends, and their letters."""
+    for column in texts.get_columns():
+        cells = rebuild_column(column).rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+        yield bytes(column.is_null().to_numpy().astype("u1"))
+        yield from (b"" if buffer is None else buffer.to_pybytes() for buffer in cells.buffers()[1:])
 
 
 def _compute_keyed_digest(paths: Sequence[Path], key: bytes) -> str:

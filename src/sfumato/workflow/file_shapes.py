@@ -16,6 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Codes
 from sfumato.baskets import Baskets, Items
+from sfumato.data.format_limits import LIMITS
 from sfumato.data.formulas import (
     count_formulas,
     escape_words,
@@ -77,11 +78,19 @@ class FileShape(ABC):
 
 
 class TableShape(FileShape):
-    """A table: text, Parquet or Arrow."""
+    """A table: text, Parquet, Arrow, Excel, Stata or SPSS."""
 
     name = "table"
     kind = Table
-    formats: ClassVar[Mapping[str, str]] = {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "arrow": "arrow"}
+    formats: ClassVar[Mapping[str, str]] = {
+        "csv": "csv",
+        "tsv": "tsv",
+        "parquet": "parquet",
+        "arrow": "arrow",
+        "excel": "xlsx",
+        "stata": "dta",
+        "spss": "sav",
+    }
 
     def usual_format(self, data: Table) -> str:
         """CSV, which every tool reads."""
@@ -89,7 +98,8 @@ class TableShape(FileShape):
 
     def write(self, data: Table, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the frame."""
-        write_frame(data.frame, path, form, choose_missing_mark(data.frame), escape=escape)  # type: ignore[arg-type]
+        mark = choose_missing_mark(data.frame)
+        write_frame(data.frame, path, form, mark, escape=escape, labels=data.labels)  # type: ignore[arg-type]
 
     def described(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Text alone does not show whether "1.50" is a number, nor how a missing value is written."""
@@ -113,6 +123,10 @@ class TableShape(FileShape):
         numbers = escape_words(data["numbers"]) if escaped else data["numbers"]
         frame = read_frame(path, describe_text_format(data["format"], data["missing_mark"], numbers))
         frame = unescape_frame(frame) if escaped else frame
+        integers = set(data.get("integers", ()))
+        if data["format"] in LIMITS:  # formats with one kind of number
+            decimal = [name for name in data["numbers"] if name not in integers and frame[name].dtype.is_integer()]
+            frame = frame.with_columns(frame[name].cast(pl.Float64) for name in decimal)
         whole = [name for name in data.get("integers", ()) if frame[name].dtype.is_float()]
         frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _is_whole_column(frame[name]))
         return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)

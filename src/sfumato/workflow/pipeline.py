@@ -10,15 +10,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
+from sfumato.change import ChangeKind
 from sfumato.data.cell_types import retype_columns
-from sfumato.data.table_reader import has_stored_types, list_input_files
+from sfumato.data.format_limits import refuse_unwritable
+from sfumato.data.roles import Role
+from sfumato.data.source import hide_password
+from sfumato.data.table_reader import has_stored_text, has_stored_types
 from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken
@@ -27,10 +31,11 @@ from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.release import Finding, Release
+from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.workflow.advice import advise_on_loss
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -40,86 +45,43 @@ from sfumato.workflow.certificate import (
     list_versions,
 )
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.commitment import OPENING, Commitment, commit_to_files
+from sfumato.workflow.commitment import OPENING, Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
+from sfumato.workflow.policy_columns import refuse_unknown_columns
+from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
-from sfumato.workflow.verdict import Objection, Verdict, describe_attack, judge_release
+from sfumato.workflow.verdict import Objection, describe_attack, judge_release
+
+__all__ = ["Run", "run"]
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a run did."""
-
-    out: Path
-    """The folder that was written."""
-    certificate: Certificate
-    """What leaves; unsigned and without files if the gate refused."""
-    record: Mapping[str, Any]
-    """All findings, for the custodian only: counts of attacks, losses, measured claims."""
-    findings: tuple[Finding, ...]
-    """Every claim, as measured on the written file."""
-    attacks: tuple[tuple[Attack, Outcome], ...]
-    """The attacks that ran, with their outcomes."""
-    verdict: Verdict
-    """The verdict on the whole release."""
-    refusals: tuple[Refusal | Objection, ...]
-    """The limits of the gate that were exceeded, and columns that contradict their roles."""
-    kept: tuple[str, ...] = ()
-    """Sentences about files of earlier runs that were kept under another name: keys, and files that a user changed."""
-
-    @property
-    def published(self) -> bool:
-        """Whether there is a release."""
-        return not self.refusals
-
-    def as_json(self) -> dict[str, Any]:
-        """The run as JSON, for the custodian only: it holds facts about the originals."""
-        body = self.record
-        release = self.out / "release"
-        return {
-            "audience": "custodian",
-            "release_dir": str(release) if self.published else None,
-            "private_dir": str(self.out / ("private" if self.published else "refused")),
-            "report": str(release / "report.html") if self.published else None,
-            "claims": [asdict(finding) for finding in self.findings],
-            "losses": dict(body["losses"]),
-            "utility": dict(body["utility"]),
-            "attacks": list(body["attacks"]),
-            "levels": dict(body["levels"]),
-            "suppressed_rows": body["suppression"]["rows"],
-            "formulas": dict(body["formulas"]),
-            "gate": list(body["gate"]),
-            "verdict": self.verdict.as_json(),
-            "refusals": [str(refusal) for refusal in self.refusals],
-            "signer": body["signer"],
-            "kept": list(self.kept),
-        }
-
-
-def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
-    """Run a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
+def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None, given: Any = None) -> Run:
+    """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
     with reserve_target(
         Path(out or policy.output.path)
     ) as target:  # a memory key may lie in the target: nobody else moves it
-        return _run_in_place(policy, target, randomness)
+        return _run_in_place(policy, target, randomness, given)
 
 
-def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None) -> Run:
+def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given: Any) -> Run:
     clock = _StepClock()
     key = load_signing_key()
     report_progress("reading")
-    original = policy.original()
-    sealed = _commit_to_input(policy)
+    original = policy.original() if given is None else given
+    refuse_unknown_columns(policy, original)
+    _refuse_format(policy, original)
+    sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
     clock.lap("read")
     chance = randomness or Randomness.secure()
     protected = apply_methods(policy, original, chance)
-    release = _type_published_cells(protected.release, original, policy)
+    release = _type_published_cells(protected.release, original, policy) if given is None else protected.release
     release = _order_rows_by_policy(release, policy, chance)
     clock.lap("protect")
     with target.stage_folders() as staging:
@@ -133,6 +95,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record = _build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
+        record["advice"] = list(advise_on_loss(policy.methods(), original, published, record["utility"].get("loss")))
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
@@ -155,8 +118,19 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         report_progress("publishing")
         if refusals:
             _keep_only_refusal(staging)
-        kept = target.publish()
-    return Run(target.named, certificate, record, findings, attacks, verdict, refusals, kept)
+        replaced = () if refusals else describe_replaced(target.out)
+        kept = (*replaced, *target.publish())
+    if policy.output.order == "as_read":
+        label_rows(release, original)
+    parts = (certificate, record, findings, attacks, verdict, refusals, kept, protected.keys)
+    return Run(target.named, release, *parts)
+
+
+def _refuse_format(policy: Policy, original: Any) -> None:
+    """Stop before any work if the format cannot hold the table; methods may still change quasi-identifying cells."""
+    if isinstance(original, Table) and policy.gives == "table":
+        sure = tuple(name for name, role in original.roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE))
+        refuse_unwritable(original.frame.drop(original.identifying), policy.output.format, sure=sure)
 
 
 def _type_published_cells(release: Release, original: Any, policy: Policy) -> Release:
@@ -164,25 +138,26 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
     data = release.data
     if not isinstance(data, Table) or policy.data.path == DEMO or has_stored_types(policy.data.path):
         return release
-    if len(data) == len(original) and not any(change.starred or change.kind == "blanked" for change in release.changes):
+    if len(data) == len(original) and not any(change.starred or change.kind in _HIDING for change in release.changes):
         return release
-    by_content = [name for name in data.frame.columns if name not in release.public]
+    declared = has_stored_text(policy.data.path)
+    texts = {name for name, kind in original.frame.schema.items() if declared and kind == pl.String}
+    by_content = [name for name in data.frame.columns if name not in release.public and name not in texts]
     return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
     """Shuffle the rows if the policy says so, and track which row is which."""
-    if policy.output.order == "as_read":
+    data = release.data
+    if policy.output.order == "as_read" or not isinstance(data, Table | Sequences):
         return release
-    order = randomness.generator().permutation(len(release.data))
-    data: Table | Sequences
-    if isinstance(release.data, Table):
-        data = release.data.with_frame(release.data.frame[order])
-    elif isinstance(release.data, Sequences):
-        data = release.data.take(order)
-    else:
-        return release
-    return replace(release, data=data, details=release.details.follow(order))
+    order = randomness.generator().permutation(len(data))
+    shuffled = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
+    return replace(release, data=shuffled, details=release.details.follow(order))
+
+
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED, ChangeKind.MEANS)
+"""What is done to columns in which some cells are no longer seen."""
 
 
 class _StepClock:
@@ -222,7 +197,7 @@ def _measure_written_claims(release: Release, original: Any, published: Any) -> 
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
     broken = [finding for finding in findings if not finding.holds]
     if broken:
-        broken_text = "; ".join(f"{f.property}: promised {f.threshold}, measured {f.measured}" for f in broken)
+        broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken)
         raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
     return findings
 
@@ -250,7 +225,7 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
 
 def _commit_to_input(policy: Policy) -> Commitment | None:
     """A commitment to the files that the data came from; None for the built-in population."""
-    return None if policy.data.path == DEMO else commit_to_files(list_input_files(policy.data.path))
+    return None if policy.data.path == DEMO else commit_to_source(policy.data.path)
 
 
 def _build_record(
@@ -343,7 +318,7 @@ def _keep_private(
     table = isinstance(original, Table)
     record = {
         "found": dict(findings),
-        "source": original.source if table else policy.data.path,
+        "source": original.source if table else hide_password(policy.data.path),
         "rows": len(original),
         "columns": original.frame.columns if table else None,
         "roles": {name: role.value for name, role in original.roles.items()} if table else None,

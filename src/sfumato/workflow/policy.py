@@ -7,32 +7,30 @@ Paths are relative to the policy file.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
 
-from sfumato.attack import ATTACKS, Attack
+from sfumato.attack.attack import Attack
 from sfumato.baskets import BasketFormat
 from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.roles import Role
+from sfumato.data.source import hide_password, locate_source
 from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError, quote_names
-from sfumato.protect import METHODS, Method
-from sfumato.protect.method import KeyedMethod
+from sfumato.kinds import declare_tagged
+from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import get_shape
-from sfumato.workflow.policy_errors import explain_validation_error
+from sfumato.workflow.policy_errors import explain_toml_error, explain_unreadable_policy, explain_validation_error
 
 DEMO = "demo"
 PATHS = ("external", "other", "population", "file", "memory")
@@ -41,12 +39,8 @@ PARTS = ("models", "private")
 """Fields of methods that hold nested descriptions."""
 
 
-def _build_tagged_union(kinds: tuple[type, ...], tag: str) -> Any:
-    return Annotated[reduce(or_, kinds), Field(discriminator=tag)]
-
-
-AnyMethod: Any = _build_tagged_union(METHODS, "method")
-AnyAttack: Any = _build_tagged_union(ATTACKS, "attack")
+AnyMethod: Any = declare_tagged("method")
+AnyAttack: Any = declare_tagged("attack")
 
 
 def _parse_hierarchy_entry(given: Any) -> Any:
@@ -56,7 +50,7 @@ def _parse_hierarchy_entry(given: Any) -> Any:
             return parse_builder(given)
         except PolicyError as error:
             raise ValueError(str(error).removeprefix("hierarchy: ")) from None
-    if not isinstance(given, (str, BaseModel)):
+    if not isinstance(given, (str, BaseModel, Hierarchy)):
         raise ValueError('a hierarchy is a file, or a description such as { kind = "prefix", keep = [3] }')
     return given
 
@@ -67,8 +61,10 @@ HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
 class DataSection(Description):
     """Where the data is and how to read it."""
 
-    path: str
-    """A file, a pattern such as `parts/*.csv`, or `demo` for the built-in population."""
+    path: Annotated[str, PlainSerializer(hide_password)]
+    """A file, a pattern such as `parts/*.csv`, a sheet such as `people.xlsx?sheet=Patients`, a database table such as
+    `sqlite:///people.db?table=patients` or `postgresql://user@host/db?table=patients`, or `demo` for the built-in
+    population."""
     separator: str | None = None
     """One character between cells; detected among comma, semicolon, tab and bar if omitted."""
     missing_marks: tuple[str, ...] = MISSING_MARKS
@@ -77,7 +73,8 @@ class DataSection(Description):
     """What a missing quasi-identifying value means when classes are counted: `own_value`, `matches_any`,
     `never_matches` or `drop`."""
     header: bool = True
-    """Whether the first line names the columns."""
+    """Whether the first line names the columns. Comma lines of baskets have a header only if it numbers its columns
+    (`Item 1, Item 2`), unless this is set."""
     columns: tuple[str, ...] | None = None
     """The names of the columns, if the file has none or to replace its own."""
     encoding: str = "utf-8"
@@ -87,8 +84,8 @@ class DataSection(Description):
     trim: bool = True
     """Whether spaces around a cell are removed."""
     format: BasketFormat | None = None
-    """For baskets: `fimi`, `spmf` or `long` (one row for each basket and item); for sequences: `spmf` or `long`;
-    detected if omitted."""
+    """For baskets: `fimi`, `spmf`, `long` (one row for each basket and item) or `comma` (one basket on each line, its
+    items by name); for sequences: `spmf` or `long`; detected if omitted."""
     id: str = "id"
     """The column of a long-form file that says whose basket or sequence a row belongs to."""
     item: str = "item"
@@ -168,9 +165,9 @@ class OutputSection(Description):
     path: str = "out"
     """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
     format: Format | BasketFormat | None = None
-    """The format of the data file. For a table: `csv` (default), `tsv`, `parquet` or `arrow`; for baskets: `fimi`,
-    `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for sequences: `spmf`
-    or `long`; for patterns: `spmf`."""
+    """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;
+    for baskets: `fimi`, `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for
+    sequences: `spmf` or `long`; for patterns: `spmf`."""
     order: Literal["as_read", "shuffled"] = "as_read"
     """`as_read` keeps the order of the rows, `shuffled` does not. In a file sorted by name or date, the order shows
     who is where."""
@@ -222,17 +219,18 @@ class Policy(Description):
         return self
 
     @model_validator(mode="after")
-    def _check_gate_keeps_epsilon(self) -> Policy:
-        """A limit on what depends on randomized answers would choose which of them are published."""
+    def _check_gate_selects_no_draw(self) -> Policy:
+        """A limit on what depends on randomized answers or noise would choose which of them are published."""
         asked = [method.column for method in self.protect if method.method == "randomize_response"]
-        answered = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
+        asked += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
+        drawn = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
         limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
-        if answered.isdisjoint(self.roles.quasi_identifying):
+        if drawn.isdisjoint(self.roles.quasi_identifying):
             limits = {name: limit for name, limit in limits.items() if name in ("max_risk", "max_loss")}
-        if answered and limits:
+        if drawn and limits:
             raise ValueError(
-                f"the gate limits {', '.join(limits)}, which depends on randomized answers: publishing only answers "
-                "that pass would break their epsilon; remove the limit, or take another method"
+                f"the gate limits {', '.join(limits)}, which depends on randomized answers or noise: publishing only "
+                "draws that pass would break their epsilon or law; remove the limit, or take another method"
             )
         return self
 
@@ -243,14 +241,17 @@ class Policy(Description):
                 raise ValueError(
                     f"{next_method.method} takes {next_method.shape}, and {before.method} gives {before.gives}"
                 )
+        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
+            raise ValueError(
+                f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
+                "or choose a method for tables"
+            )
         strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
         if strange:
-            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}")
+            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}; choose another, or remove it")
         unrun = sorted(set(self.gate.max_risk) - {attack.attack for attack in self.attack})
         if unrun:
             raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not listed under [[attack]]")
-        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
-            raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
         if self.gives not in ("table", "sequences") and self.output.order != "as_read":
             raise ValueError(f"tables and sequences can be shuffled; {self.gives} keep their order")
         if self.output.format is not None:
@@ -298,7 +299,7 @@ class Policy(Description):
             refuse_special(file)
             text = file.read_text(encoding="utf-8-sig")
         except OSError as error:
-            raise PolicyError(f"{file}: the policy cannot be read ({error.strerror})") from None
+            raise PolicyError(explain_unreadable_policy(error, file)) from None
         except UnicodeDecodeError:
             raise PolicyError(f"{file}: the policy is not UTF-8; save it as UTF-8") from None
         except ValueError:
@@ -308,17 +309,16 @@ class Policy(Description):
     @classmethod
     def parse(cls, text: str, file: Path) -> Policy:
         """Parse the text of a policy; paths are relative to `file`, and errors name it."""
+        if not text.strip("\ufeff \r\n\t"):
+            raise PolicyError(f"{file}: the policy is empty; `sfumato init` writes one for a data file")
         try:
             content = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
-            raise PolicyError(
-                f"{file}: not valid TOML at {location[1] if location else 'an unknown position'}"
-            ) from None
+            raise PolicyError(explain_toml_error(error, text, file)) from None
         try:
             policy = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(explain_validation_error(error, text, file)) from None
+            raise PolicyError(explain_validation_error(error, text, file, cls)) from None
         return policy._locate_files(file.parent)
 
     def _locate_files(self, base: Path) -> Policy:
@@ -336,7 +336,8 @@ class Policy(Description):
         hierarchies = {n: locate(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
         attacks = tuple(_locate_paths(attack, locate) for attack in self.attack)
         methods = tuple(_locate_parts(_locate_paths(method, locate), locate) for method in self.protect)
-        data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": locate(self.data.path)})
+        path = self.data.path if self.data.path == DEMO else locate_source(self.data.path, locate)
+        data = self.data.model_copy(update={"path": path})
         output = self.output.model_copy(update={"path": locate(self.output.path)})
         return self.model_copy(
             update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}

@@ -4,42 +4,85 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from sfumato.attack import ATTACKS
-from sfumato.protect import METHODS, MODELS
+from sfumato.data.near_files import ask_for_file
+from sfumato.errors import suggest_name
+from sfumato.lazy import find_kind
+from sfumato.problem_words import describe_problem, suggest_field
+
+_Path = tuple[int | str, ...]
 
 
-def explain_validation_error(error: ValidationError, text: str, file: Path) -> str:
-    """One sentence with the first errors of a policy."""
-    lines = _index_toml_lines(text)
-    sentences = []
-    errors = _select_innermost_errors(error)
-    for problem in errors[:8]:
-        loc = _strip_tags(problem["loc"])
-        if problem["type"] == "union_tag_invalid":  # the line of the tag itself is wrong
-            loc = (*loc, problem["ctx"]["discriminator"].strip("'"))
-        path, line = _find_nearest_line(loc, lines)
-        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
-        message = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "union_tag_not_found":
-            message = f"say which {problem['ctx']['discriminator'].strip(chr(39))} it is"
-        location = f"line {line}, " if path else ""
-        sentences.append(f"{location}{field or 'policy'}: {message[0].lower()}{message[1:]}")
-    more = len(errors) - len(sentences)
+class _CheckedPolicy(NamedTuple):
+    """The model that a policy was checked with, its content, and the line of each part."""
+
+    root: type[BaseModel]
+    content: Mapping[str, Any]
+    lines: Mapping[_Path, int]
+
+
+def explain_validation_error(error: ValidationError, text: str, file: Path, root: type[BaseModel]) -> str:
+    """One sentence with the first errors of a policy; `root` is the model that it was checked with."""
+    policy = _CheckedPolicy(root, tomllib.loads(text.removeprefix("\ufeff")), _index_toml_lines(text))
+    problems = _drop_consequences(_merge_choices(_select_innermost_errors(error)), policy)
+    sentences = [_write_sentence(problem, policy) for problem in problems[:_MOST_SENTENCES]]
+    more = len(problems) - len(sentences)
     return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
 
 
-def _select_innermost_errors(error: ValidationError) -> list[Any]:
+_MOST_SENTENCES = 8
+
+
+def _write_sentence(problem: Mapping[str, Any], policy: _CheckedPolicy) -> str:
+    loc = problem["loc"]
+    if problem["type"] == "union_tag_invalid":  # the line of the tag itself is wrong
+        loc = (*loc, problem["ctx"]["discriminator"].strip("'"))
+    path, line = _find_nearest_line(loc, policy.lines)
+    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
+    words = _describe_section(problem, policy.root) or describe_problem(problem, _list_fields(loc[:-1], policy))
+    if len(loc) == 1 and problem["type"] == "missing":
+        return words
+    place = ", ".join(filter(None, (f"line {line}" if path else "", field)))
+    return f"{place}: {words}" if place else words
+
+
+def _describe_section(problem: Mapping[str, Any], root: type[BaseModel]) -> str | None:
+    """What is wrong with a whole section; None if the problem is inside one."""
+    loc, kind = problem["loc"], problem["type"]
+    if len(loc) != 1:
+        return None
+    name = str(loc[0])
+    if kind == "extra_forbidden":
+        near = suggest_name(name, root.model_fields)
+        sections = ", ".join(f"[{field}]" for field in root.model_fields if field != "title")
+        return f"there is no such section; {f'did you mean [{near}]?' if near else f'there are {sections}'}"
+    if kind == "missing":
+        return f"the section {_EXAMPLES.get(name, f'[{name}]')} is missing; add it"
+    if kind == "tuple_type":
+        return f"write [[{name}]], with double brackets, since there may be several"
+    if kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
+        return f"write [{name}] on a line of its own, with single brackets, and its fields below"
+    return None
+
+
+_EXAMPLES = {
+    "data": '[data], with path = "people.csv",',
+    "protect": '[[protect]], with method = "generalize" or another,',
+}
+
+
+def _select_innermost_errors(error: ValidationError) -> list[Mapping[str, Any]]:
     """Keep the errors that no other error explains: a list may be too short only because its item was refused."""
-    errors = error.errors()
+    errors = error.errors(include_url=False)
     places = [problem["loc"] for problem in errors]
     return [
-        problem
+        dict(problem)
         for problem in errors
         if not any(
             len(position) > len(problem["loc"]) and position[: len(problem["loc"])] == problem["loc"]
@@ -48,15 +91,103 @@ def _select_innermost_errors(error: ValidationError) -> list[Any]:
     ]
 
 
-def _strip_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """The field's path without the tags of methods, attacks and models that pydantic puts in."""
-    unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
-    unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
-    tags = {kind.model_fields[tag].default for kinds, tag in unions for kind in kinds}
-    return tuple(part for part in loc if part not in tags)
+def _merge_choices(problems: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """One problem for a field that may be one of several lists of words, or a word or a list."""
+    merged: dict[_Path, Mapping[str, Any]] = {}
+    for problem in problems:
+        loc = tuple(part for part in problem["loc"] if not _is_alternative(part))
+        before = merged.get(loc)
+        if before is None:
+            merged[loc] = {**problem, "loc": loc}
+        elif before["type"] == problem["type"] == "literal_error":
+            expected = f"{before['ctx']['expected']}, {problem['ctx']['expected']}"
+            merged[loc] = {**before, "ctx": {"expected": expected}}
+    return list(merged.values())
 
 
-_Path = tuple[int | str, ...]
+def _is_alternative(part: int | str) -> bool:
+    """Whether pydantic put this part in to say which kind of value it tried."""
+    return isinstance(part, str) and bool(_ALTERNATIVE.match(part))
+
+
+_ALTERNATIVE = re.compile(r"(?:literal|tuple|list|dict|constrained|nullable|function-[a-z]+)\[|(?:str|int|float|bool)$")
+
+
+def _drop_consequences(problems: list[Mapping[str, Any]], policy: _CheckedPolicy) -> list[Mapping[str, Any]]:
+    """A field is missing only because its name is misspelt: say that alone."""
+    meant = set()
+    for problem in problems:
+        if problem["type"] == "extra_forbidden":
+            outer = problem["loc"][:-1]
+            meant.add((*outer, suggest_field(str(problem["loc"][-1]), _list_fields(outer, policy))))
+    return [problem for problem in problems if problem["type"] != "missing" or problem["loc"] not in meant]
+
+
+def _list_fields(outer: _Path, policy: _CheckedPolicy) -> list[str]:
+    """The fields that may stand at a place of the policy; none if they are free, as columns are."""
+    model: Any = policy.root
+    node: Any = policy.content
+    for part in outer:
+        field = model.model_fields.get(part) if model is not None and isinstance(part, str) else None
+        inner = field.annotation if field is not None else None
+        model = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+        node = _get_inside(node, part)
+        if isinstance(node, Mapping):
+            tags = ((tag, node[tag]) for tag in _TAGS if isinstance(node.get(tag), str))
+            model = next((find_kind(tag, value) for tag, value in tags), model)
+    return list(model.model_fields) if model is not None else []
+
+
+_TAGS = ("method", "attack", "model")
+
+
+def _get_inside(node: Any, part: int | str) -> Any:
+    if isinstance(node, Mapping):
+        return node.get(str(part))
+    return node[part] if isinstance(node, list) and isinstance(part, int) and part < len(node) else None
+
+
+def explain_unreadable_policy(error: OSError, file: Path) -> str:
+    """Why a policy cannot be read, and which file may have been meant."""
+    if isinstance(error, IsADirectoryError):
+        policies = sorted(entry.name for entry in file.glob("*.toml"))
+        return f"{file}: this is a folder; name the policy file in it" + (
+            f", such as {policies[0]}" if policies else ", or write one with `sfumato init`"
+        )
+    meant = ask_for_file(file) if isinstance(error, FileNotFoundError) else ""
+    return f"{file}: the policy cannot be read ({error.strerror}){meant}"
+
+
+def explain_toml_error(error: Exception, text: str, file: Path) -> str:
+    """Where a text stops being TOML, and what the line probably lacks; never the line itself."""
+    if _looks_like_data(text, file):
+        return f"{file}: this is a data file, not a policy; `sfumato init {file.name}` writes a policy for it"
+    location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+    place = location[1] if location else "an unknown position"
+    cure = next((cure for words, cure in _TOML_CURES.items() if words in str(error)), "")
+    return f"{file}: not valid TOML at {place}" + (f"; {cure}" if cure else "")
+
+
+_TOML_CURES = {
+    "Invalid value": 'text stands in quotes, as in method = "partition"',
+    "Expected '='": 'a line is a [section], or a field with its value, as in path = "people.csv"',
+    "Cannot overwrite": "this name is given twice; remove one of the two",
+    "Cannot declare": "this section is there twice; put their fields together",
+    "Cannot mutate": "this name is given twice; remove one of the two",
+    "Unescaped": "in a path, write / or \\\\ for \\, or use single quotes, as in 'C:\\data.csv'",
+    "hex": "in a path, write / or \\\\ for \\, or use single quotes, as in 'C:\\data.csv'",
+    "Illegal character": "a quote is probably not closed on this line",
+    "Unterminated": "a quote is not closed",
+    "Unclosed": "a bracket is not closed",
+    "Expected newline": "one field stands on each line; text stands in quotes",
+    "Expected ']": "a bracket is not closed",
+}
+
+
+def _looks_like_data(text: str, file: Path) -> bool:
+    """Whether this is a table rather than a policy: the first line has neither a section nor a value."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return file.suffix.lower() != ".toml" and "=" not in first and not first.lstrip().startswith(("[", "#"))
 
 
 def _index_toml_lines(text: str) -> dict[_Path, int]:

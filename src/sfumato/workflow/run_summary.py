@@ -11,15 +11,18 @@ from typing import Any, Literal
 import polars as pl
 
 from sfumato import measure
-from sfumato.attack import Linking
+from sfumato.attack.anonymity.linking import link_originals
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
+from sfumato.data.source import hide_password
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
+from sfumato.measure.checks import Evidence
+from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
@@ -52,6 +55,7 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
         return {"loss": 0.0}  # the key decodes every code: nothing is lost
     if "blanks" in profiles:
         figures["loss"] = measure.blanked_share(published, original)
+        figures |= measure_rule_answers(Evidence(published, original, details=release.details), release.claims)
     elif "chance" in profiles:
         figures |= _measure_chance_utility(published, original, release)
     elif published.quasi_identifying:
@@ -204,7 +208,7 @@ def gather_account(
         lattice=(),
         advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
         seconds=seconds,
-        source=original.source if isinstance(original, Table) else policy.data.path,
+        source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
         sections=make_sections(policy.methods(), release, original, published, body["utility"]),
     )
     return add_column_facts(run_account, release) if isinstance(original, Table) else run_account
@@ -271,7 +275,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     )
     if not names or release.details.part(EntryDetails) is not None:
         return run_account
-    run_account = replace(run_account, before=Linking().run(Release(original, None, (), {}), original))
+    run_account = replace(run_account, before=link_originals(original))
     if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
         return run_account
     return replace(
@@ -283,7 +287,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
 
 def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = True) -> tuple[str, ...]:
     """What to do next."""
-    sentences = [*_advise_on_levels(body, release)]
+    sentences = [*body.get("advice", ()), *_advise_on_levels(body, release)]
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
     if body["data"]["shape"] == "table" and in_order and any(row["kind"] != "drawn" for row in body["changes"]):

@@ -65,7 +65,7 @@ class AttackInWords:
     alarming: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The verdict on a whole release; for the custodian."""
 
@@ -90,6 +90,11 @@ class Verdict:
     """Why the release was refused, besides the limits of the gate."""
     unchecked: tuple[str, ...] = ()
     """What nobody checked."""
+
+    def __repr__(self) -> str:
+        """The headline and how much there is to read."""
+        counts = f"{len(self.warnings)} warnings, {len(self.alarms)} alarms, {len(self.objections)} objections"
+        return f"Verdict({self.headline} {counts})"
 
     def as_json(self) -> dict[str, Any]:
         """The verdict for a script or the custodian's record."""

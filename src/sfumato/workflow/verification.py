@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.data.table_reader import list_input_files
+from sfumato.baskets import Baskets
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
 from sfumato.errors import CertificateRefused, SfumatoError, quote_names
@@ -25,7 +25,7 @@ from sfumato.protect.method import KeyedMethod
 from sfumato.release import Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate, find_release_folder, refuse_hostile
-from sfumato.workflow.commitment import does_opening_match
+from sfumato.workflow.commitment import does_source_match
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.leftovers import is_unfinished
 from sfumato.workflow.manifest import hash_file
@@ -103,12 +103,12 @@ class Verification:
 def show_input(
     folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None, seconds: float = SECONDS
 ) -> Verification:
-    """Verify a release, and check with the custodian's opening that it was made from the given file or glob."""
+    """Verify a release, and check with the custodian's opening that it was made from the given file, glob or table."""
     checked = verify(folder, signer, seconds)
     if not checked.holds:
         return checked
     commitment = Certificate.read(find_release_folder(Path(folder))).body["input_commitment"]
-    if commitment is not None and does_opening_match(commitment, Path(opening), list_input_files(given)):
+    if commitment is not None and does_source_match(commitment, Path(opening), given):
         return replace(checked, input_shown=True)
     problem = "the opening does not show that the release was made from this input"
     return replace(checked, input_shown=False, problems=(problem,))
@@ -277,6 +277,21 @@ def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]
     return ["the certificate's verdict is not the one that its figures and the data file give"]
 
 
+def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
+    """Count again what the certificate of an attack says about the released file itself."""
+    from sfumato.attack.baskets.remining import count_one_basket_short
+
+    method = body["methods"][-1] if body["methods"] else {}
+    for attack in body["attacks"]:
+        counted = None
+        if attack["attack"] == "remining" and isinstance(published, Baskets):
+            stated = {**method, **{name: part for name, part in attack["parameters"].items() if part is not None}}
+            counted = count_one_basket_short(published, stated["min_support"], stated.get("min_confidence"))
+        if attack["one_basket_short"] != counted:
+            return ["the certificate counts other rules that are one basket short than the data file has"]
+    return []
+
+
 def _may_be_coded(body: Mapping[str, Any]) -> bool:
     """Whether a method with a key ran: it publishes codes."""
     kinds = [find_kind("method", str(method.get("method"))) for method in body["methods"]]
@@ -301,6 +316,7 @@ def _list_content_problems(certificate: Certificate, published: Any, findings: t
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:
         problems += _list_warning_problems(certificate.body, ())
+    problems += _list_attack_problems(certificate.body, published)
     for finding, certified in zip(findings, certificate.body["claims"], strict=True):
         if finding.holds is False:
             problems.append(

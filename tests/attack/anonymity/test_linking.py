@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.anonymity.covering import find_covering_rows
+from sfumato.attack.anonymity.linking import link_originals
 from sfumato.attack.attack import wilson
 from tests.tables import Small, figure_2, small_tables, voters
 
@@ -187,3 +188,16 @@ def test_means_are_linked_to_the_nearest() -> None:
     people = sf.Table.of({"age": [20, 21, 60, 61]}, {"age": "quasi_identifying"})
     links = sf.attack.linked(published, people, ["age"])
     assert [links.rows(i).tolist() for i in range(4)] == [[0, 1], [0, 1], [2, 3], [2, 3]]
+
+
+def test_the_originals_are_linked_as_the_attack_would() -> None:
+    """The short way for the originals gives the average of the attack on them, whatever missing cells mean."""
+    generator = np.random.default_rng(5)
+    for missing in ("own_value", "matches_any", "never_matches"):
+        for holes in (False, True):
+            cells = [None if holes and chance < 0.2 else "abc"[int(chance * 3)] for chance in generator.random(60)]
+            frame = pl.DataFrame({"a": cells, "b": generator.integers(0, 9, 60)})
+            table = sf.Table.of(frame, dict.fromkeys("ab", "quasi_identifying"), missing=missing)
+            short, attack = link_originals(table), sf.attack.Linking().run(sf.Release(table, None, (), {}), table)
+            assert (short.attempts, short.facts) == (attack.attempts, attack.facts)
+            assert abs(short.successes - attack.successes) <= 15

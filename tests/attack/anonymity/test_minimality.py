@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.anonymity import minimality
+from sfumato.attack.anonymity import value_assignments
 from sfumato.attack.anonymity.minimality import Minimality
 from sfumato.details import read_details
 from sfumato.protect.anonymity.models import AlphaKAnonymity, LDiversity
@@ -240,7 +240,7 @@ def test_drawing_comes_near_to_counting(monkeypatch: pytest.MonkeyPatch) -> None
     exact = attack.run(release, table)
     # 48 ways put two of the three into q1 and 4 ways put all three: (48·2 + 4·3) / (52·4) each, beside 1/4.
     assert exact.facts["largest_gain"] == pytest.approx(108 / 208 - 1 / 4)
-    monkeypatch.setattr(minimality, "_MOST_TABLES", 0)
+    monkeypatch.setattr(value_assignments, "_MOST_TABLES", 0)
     drawn = attack.run(release, table, randomness=sf.Randomness.seeded(3))
     assert (exact.facts["classes_sampled"], drawn.facts["classes_sampled"]) == (0, 1)
     assert drawn.facts["widest_interval"] > 0 == exact.facts["widest_interval"]
@@ -255,7 +255,7 @@ def test_few_draws_that_agree_are_not_believed(monkeypatch: pytest.MonkeyPatch) 
     release = as_is(table.with_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
     attack = Minimality(share=0.75, values=("yes",), samples=100)
     assert attack.run(release, table).successes == 12
-    monkeypatch.setattr(minimality, "_MOST_TABLES", 0)
+    monkeypatch.setattr(value_assignments, "_MOST_TABLES", 0)
     assert attack.run(release, table).successes == 0
 
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.entries.firing_rules import FiringRules, firing_rules
+from sfumato.randomness import Randomness
+from sfumato.workflow.chain import apply_methods
+from sfumato.workflow.policy import Policy
 
 
 def test_a_rule_that_fits_and_is_wrong_is_no_leftover_rule_and_yet_it_fires() -> None:
@@ -58,3 +63,29 @@ def test_answers_agree_with_every_left_side(seed: int) -> None:
     found = firing_rules(table, listed, "3/4", 2)
     assert found.entries == 8 and found.answered == count_by_hand(rows, hidden, Fraction(3, 4))
     assert 0 <= found.right <= found.answered
+
+
+def test_a_run_says_what_rules_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the custodian's record, as counted above; nothing of it leaves."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    chance = np.random.default_rng(4)
+    city = chance.choice(["Ulm", "Bonn"], 60)
+    rows = {"city": city, "job": chance.choice(["a", "b"], 60), "ill": np.where(city == "Ulm", "flu", "cold")}
+    pl.DataFrame(rows).write_csv(tmp_path / "people.csv")
+    fields = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"insensitive": ["city", "job"], "sensitive": ["ill"]},
+        "protect": [{"method": "suppress_entries", "private": 0.2, "confidence": 0.6, "min_support": 2}],
+        "accept": dict.fromkeys(rows, "invented"),
+        "measure": {"queries": 0},
+    }
+    policy = Policy.model_validate(fields)
+    release = apply_methods(policy, policy.original(), Randomness.seeded(2)).release
+    found = firing_rules(release.data, release.details["hidden"], "3/5", 2)
+    assert found.answered
+    assert sf.run(policy, tmp_path / "out", Randomness.seeded(2)).published
+    figures = json.loads((tmp_path / "out" / "private" / "record.json").read_text())["found"]["utility"]
+    assert figures["answered_entries"] == pytest.approx(found.answered / found.entries)
+    assert figures["right_answers"] == pytest.approx(found.right / found.answered)
+    assert figures["right_by_prior"] == pytest.approx(found.right_by_prior / found.answered)
+    assert b"answered_entries" not in (tmp_path / "out" / "release" / "certificate.json").read_bytes()

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.data.label_ranges import parse_range
+from sfumato.data.published_labels import parse_set
 from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity.cut_search import CutGoal, CutSearch, _list_least_squares
 from sfumato.protect.anonymity.k_optimize import KOptimize

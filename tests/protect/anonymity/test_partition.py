@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain, parse_range
+from sfumato.data.label_ranges import parse_range
+from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
 from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity import k_member

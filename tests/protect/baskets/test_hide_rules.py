@@ -73,6 +73,17 @@ class TestNaming:
         with pytest.raises(DataError, match=message):
             read_rule_file(file)
 
+    @pytest.mark.parametrize("name", ["tea,jam", "tea, jam", "tea jam"])
+    def test_names_with_two_readings_are_refused(self, name: str) -> None:
+        """A rule that is read as about other items would be left to see."""
+        shop = Baskets.of([*SHOP, *[["oat milk", name]] * 4])
+        method = hide(rules=(("oat milk ==> tea,jam"),), min_support=2, min_confidence=0.3)
+        with pytest.raises(PolicyError, match="in double quotes, or list the several items in another order"):
+            method.protect(shop)
+        hide(rules=(f'oat milk ==> "{name}"',), min_support=2, min_confidence=0.3).protect(shop)
+        hide(rules=("oat milk ==> jam,tea",), min_support=2, min_confidence=0.3).protect(shop)
+        method.protect(Baskets.of(SHOP))
+
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="cannot be read"):
             hide(rules=str(tmp_path / "none.txt")).protect(Baskets.of(SHOP))

@@ -140,7 +140,7 @@ def test_the_release_holds_no_key_and_no_name() -> None:
 
 
 def test_maturity_and_bad_fields() -> None:
-    assert EncodeItems().maturity == "stable"
+    assert EncodeItems().maturity == "for study"
     assert EncodeItems(kind="one_to_n").maturity == "for study"
     for wrong in ({"k": 1}, {"n": 0}, {"noise": -1.0}, {"kind": "two_to_n"}):
         with pytest.raises(ValueError, match="validation error"):

@@ -288,3 +288,21 @@ def test_a_skewed_column_does_not_keep_its_counts_and_nothing_claims_that_it_doe
     assert release.losses["marginal_total_variation"] == pytest.approx(0.26)
     assert "marginal_shift" not in {claim.property for claim in release.claims}
     assert not [claim for claim in release.claims if "as often" in claim.meaning]
+
+
+def test_random_swaps_spare_no_value() -> None:
+    """Of each value about half is changed, and half of what is published is true, so that none is certain.
+
+    Once in ten million runs, less than 0.2 or more than 0.8 of the records of a value are changed.
+    """
+    chance = np.random.default_rng(3)
+    true = pl.Series(chance.choice(list("uvwxyz"), 600))
+    table = sf.Table.of({"who": list(range(600)), "ill": true}, {"who": "quasi_identifying", "ill": "sensitive"})
+    method = SwapConfidential(column="ill", share=0.5, search="random", seconds=1.0)
+    drawn = [method.protect(table).data.frame["ill"] for _ in range(2)]
+    for published in drawn:
+        assert published.value_counts().sort("ill").equals(true.alias("ill").value_counts().sort("ill"))
+        for value in "uvwxyz":
+            changed = (published != true).filter(true == value).mean()
+            assert 0.2 < float(str(changed)) < 0.8
+    assert 0.15 < (drawn[0] == drawn[1]).mean() < 0.45, "two draws are independent: 0.25 + 0.25 / 5"

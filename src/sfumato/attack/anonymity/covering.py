@@ -16,7 +16,8 @@ from sfumato.arrays import Flags, Ints, Words
 from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import LabelCover
-from sfumato.data.published_labels import Domain, parse_range, parse_set
+from sfumato.data.label_ranges import is_range, parse_ends, parse_range
+from sfumato.data.published_labels import Domain, parse_set
 from sfumato.table import Missing, Table
 
 
@@ -64,9 +65,11 @@ def _collect_domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | 
         return Domain.of(known, hierarchy)
     spoken, ends = set(known.drop_nulls().to_list()), list[float]()
     for label in labels.unique().drop_nulls().to_list():
-        bounds = parse_range(label)
+        bounds, words = parse_range(label), parse_ends(label)
         if bounds is not None:
             ends.extend(bounds)
+        elif words is not None and is_range(label):
+            spoken.update(words)
         elif label != SUPPRESSED:
             spoken.update(parse_set(label) or (label,))
     spoken.update(spell_cells(pl.Series(ends, dtype=pl.Float64)).to_list())

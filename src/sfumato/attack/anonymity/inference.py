@@ -17,6 +17,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Ints
+from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import (
     LabelColumn,
     compare_with_control,
@@ -26,7 +27,7 @@ from sfumato.attack.anonymity.row_distance import (
 )
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
-from sfumato.attack.anonymity.strongest_links import cap_values, search_by_likelihood
+from sfumato.attack.anonymity.strongest_links import search_by_likelihood
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
@@ -120,11 +121,14 @@ class Inference(Attack):
         votes = SecretVotes(secrets, self.tolerance if people.frame[self.column].dtype.is_numeric() else None)
         blind = votes.choose_blindly()
 
-        def ask(search: RowSearch) -> _Guess:
-            return lambda others: votes.choose(search, cap_values(release, others, names), self.neighbours)
+        def ask(search: RowSearch, recoding: Recoding) -> _Guess:
+            return lambda others: votes.choose(search, recoding.apply(others), self.neighbours)
 
-        searches = (RowSearch.by_distance(release.data, names), search_by_likelihood(release, people, names))
-        return [*(ask(search) for search in searches), lambda others: np.full(len(others), blind)]
+        guesses = list[_Guess]()
+        for recoding in list_recodings(release, people, names):
+            guesses.append(ask(RowSearch.by_distance(release.data, names), recoding))
+            guesses.append(ask(search_by_likelihood(release, people, names, recoding), recoding))
+        return [*guesses, lambda others: np.full(len(others), blind)]
 
     def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:
         return int(self._right(secrets, guess(people), people.frame[self.column], chance).sum())

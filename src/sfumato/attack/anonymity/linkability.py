@@ -10,12 +10,13 @@ intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
+from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import (
     compare_with_control,
     require_known_columns,
@@ -23,7 +24,7 @@ from sfumato.attack.anonymity.row_distance import (
     sample_published_people,
 )
 from sfumato.attack.anonymity.row_search import RowSearch
-from sfumato.attack.anonymity.strongest_links import cap_values, search_by_likelihood
+from sfumato.attack.anonymity.strongest_links import search_by_likelihood
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -70,16 +71,13 @@ class Linkability(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("linkability")
         people = sample_published_people(release, truth, self.attempts, chance)
-        ways = (
-            tuple(RowSearch.by_distance(published, names) for names in self.known),
-            tuple(search_by_likelihood(release, people, names) for names in self.known),
-        )
-        joined_by_way = [self._count_joined(release, way, people, chance) for way in ways]
+        ways = self._list_ways(release, people)
+        joined_by_way = [self._count_joined(way, people, chance) for way in ways]
         successes = max(joined_by_way)
         best = ways[joined_by_way.index(successes)]
         blind = chance.integers(0, max(len(published), 1), (2, len(people), self.neighbours))
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        joined = None if strangers is None else self._count_joined(release, best, strangers, chance)
+        joined = None if strangers is None else self._count_joined(best, strangers, chance)
         return Outcome(
             attempts=len(people),
             successes=successes,
@@ -92,12 +90,30 @@ class Linkability(Attack):
             },
         )
 
-    def _count_joined(
-        self, release: Release, halves: Sequence[RowSearch], people: Table, chance: np.random.Generator
-    ) -> int:
-        known = cap_values(release, people, (*self.known[0], *self.known[1]))
-        left, right = (half.draw_rows(known, self.neighbours, chance) for half in halves)
+    def _list_ways(self, release: Release, people: Table) -> list[_Way]:
+        """Either search for the nearest rows of both halves, with every way in which numbers may be recoded."""
+        recodings = list_recodings(release, people, (*self.known[0], *self.known[1]))
+        return [
+            _Way(tuple(prepare(release, people, names, recoding) for names in self.known), recoding)
+            for recoding in recodings
+            for prepare in (_search_by_distance, search_by_likelihood)
+        ]
+
+    def _count_joined(self, way: _Way, people: Table, chance: np.random.Generator) -> int:
+        known = way.recoding.apply(people)
+        left, right = (half.draw_rows(known, self.neighbours, chance) for half in way.halves)
         return _count_shared_rows(left, right)
+
+
+class _Way(NamedTuple):
+    """How both halves are searched for."""
+
+    halves: tuple[RowSearch, ...]
+    recoding: Recoding
+
+
+def _search_by_distance(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> RowSearch:
+    return RowSearch.by_distance(release.data, names)
 
 
 def _count_shared_rows(left: Ints, right: Ints) -> int:

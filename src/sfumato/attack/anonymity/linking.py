@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from sfumato.attack.anonymity.links import linked
+from sfumato.attack.anonymity.candidates import trace_people
+from sfumato.attack.anonymity.external_people import look_up_external
 from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
 from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.engine.classes import count_class_sizes
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 
 class Linking(Attack):
@@ -43,16 +43,16 @@ class Linking(Attack):
         names = self.knowledge or published.quasi_identifying
         report_progress("linking")
         chance = (randomness or Randomness.seeded(0)).generator()
+        behind = trace_people(release, truth)
         if self.external is None:  # the prosecutor's targets are in the release: one person a published row
-            own = np.asarray(release.details.get("rows", np.arange(len(published))))
-            tried = draw_tried(release, truth.with_frame(truth.frame[own]), names)
+            tried = draw_tried(release, behind, names)
             targets, control = tried.people, tried.take_as_many(control)
             links, look_up = choose_links(release, targets, names, lambda links: links.count_expected_hits(tried.rows))
             hits = links.guess(chance) == tried.rows
-        else:  # nobody knows the right rows: take it that the person is among those found
+        else:  # nobody says which rows are right, nor who is in the release
             targets = Table.read(self.external)
-            links, look_up = linked(published, targets, names), lambda people: linked(published, people, names)
-            hits = (links.counts > 0) & (chance.random(len(links.counts)) * links.counts < 1)
+            links, look_up, odds = look_up_external(release, behind, targets, names)
+            hits = chance.random(len(odds)) < odds
         candidate_counts = links.counts[links.counts > 0]
         return Outcome(
             attempts=len(targets),
@@ -67,3 +67,24 @@ class Linking(Attack):
                 "knowledge": list(names),
             },
         )
+
+
+def link_originals(original: Table) -> Outcome:
+    """What linking would find if the originals were published, on average: of each class of equal rows, one person."""
+    names = original.quasi_identifying
+    if original.missing is not Missing.OWN_VALUE and any(original.frame.select(names).null_count().row(0)):
+        return Linking().run(Release(original, None, (), {}), original)  # classes overlap
+    sizes = count_class_sizes(original.frame, names)
+    smallest = int(sizes.min(initial=len(original)))
+    return Outcome(
+        attempts=len(original),
+        successes=len(sizes),
+        baseline=min(1, len(original)),
+        facts={
+            "matched": len(original),
+            "unique_matches": int((sizes == 1).sum()),
+            "smallest_match": smallest,
+            "highest_risk": 1 / smallest if smallest else 0.0,
+            "knowledge": list(names),
+        },
+    )

@@ -15,7 +15,8 @@ from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.data.label_ranges import is_range
+from sfumato.data.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
 
@@ -53,6 +54,11 @@ class Links:
         """Whether a row, one for each person, is among the rows that fit them."""
         inside = np.zeros(len(rows), dtype=np.bool_)
         for order, start, count in self.parts:
+            places = _find_only_places(order, int(rows.max(initial=-1)) + 1)
+            if places is not None:
+                place = places[rows]
+                inside |= (start <= place) & (place < start + count)
+                continue
             # Two people's rows are the same list or lists apart, so a place in the order belongs to one list.
             begins = np.unique(start[count > 0])
             width = max(int(order.max(initial=0)), int(rows.max(initial=0))) + 1
@@ -77,6 +83,13 @@ class Links:
         rest = np.where(self.counts == 0, others.counts, 0)
         parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in others.parts]
         return Links((*self.parts, *parts), self.counts + rest)
+
+
+def _find_only_places(order: Ints, size: int) -> Ints | None:
+    """Where each row stands in an order, −1 if nowhere; None if some row stands there twice."""
+    places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return places if np.count_nonzero(places >= 0) == len(order) else None
 
 
 class _CheapestRows(NamedTuple):
@@ -170,7 +183,7 @@ class _ColumnLabels:
     def has_composite_labels(self, labels: pl.Series) -> bool:
         """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
         others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
-        return any(parse_range(label) is not None or parse_set(label) is not None for label in others)
+        return any(is_range(label) or parse_set(label) is not None for label in others)
 
     def levels(self, cells: pl.Series, labels: pl.Series) -> int | pl.Series:
         """The level of each published cell, or the one of all; `_ANYTHING` for `*`, `_MISSING` for a null."""

@@ -14,9 +14,7 @@ values is taken as equally likely. Only the finer neighbours are used, not other
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,6 +30,14 @@ from sfumato.attack.anonymity.candidates import (
     trace_people,
 )
 from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
+from sfumato.attack.anonymity.value_assignments import (
+    FEWEST_DRAWS,
+    MinimalityUnsound,
+    PublishedClass,
+    RefusalRule,
+    ValueAssignments,
+    enumerate_assignments,
+)
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
@@ -42,10 +48,8 @@ from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 _DIGITS = 9
-_MOST_TABLES = 4000  # a class with more ways of sharing its values out among its parts is sampled
 _MOST_DRAWS = 100_000_000  # people × draws, all classes together
-_MOST_CELLS = 20_000_000  # the same for one class
-_MOST_NEIGHBOURS, _FEWEST = 8, 30
+_MOST_NEIGHBOURS = 8
 _Z = 3.2905267314919255  # 99.9 % of a normal distribution lie this many deviations around its mean
 _SURE = 1 - 1e-12
 _WORKED_OUT = {(model, "distinct") for model in ("k_anonymity", "alpha_k_anonymity", "l_diversity")}
@@ -93,7 +97,7 @@ class Minimality(Attack):
             belief, facts = _condition_on_refusals(
                 belief, tally, view, self.samples, randomness or Randomness.seeded(0)
             )
-        except _MinimalityUnsound as why:
+        except MinimalityUnsound as why:
             facts = {"inference": str(why)}
         claimed = belief.raised | (belief.chance >= 1)
         return Outcome(
@@ -118,29 +122,25 @@ class Minimality(Attack):
             raise DataError(f"{release.data.source}: {len(more) + 1} columns are sensitive; name one as `column`")
         return name
 
-    def _choose_rule(self, release: Release, column: str, tally: ValueTally) -> _RefusalRule:
+    def _choose_rule(self, release: Release, column: str, tally: ValueTally) -> RefusalRule:
         """What made a class offend: as given, or as the release's method says."""
         k, l, share = self.k, self.l, self.share  # noqa: E741
         if k is l is share is None:
             for model in getattr(release.method, "models", ()):
                 model_key = (getattr(model, "model", ""), getattr(model, "kind", "distinct"))
                 if getattr(model, "column", column) != column or model_key not in _WORKED_OUT:
-                    raise _MinimalityUnsound(
+                    raise MinimalityUnsound(
                         "none: a finer node may have been refused for a reason that is not worked out"
                     )
                 k = max(k or 1, int(getattr(model, "k", 1)))
                 l = max(l or 1, int(getattr(model, "l", 1)))  # noqa: E741
                 share = min(share or 1.0, float(getattr(model, "alpha", 1.0)))
         if k is l is share is None:
-            raise _MinimalityUnsound("none: the models are not known")
+            raise MinimalityUnsound("none: the models are not known")
         protected = [self.values is None or value in self.values for value in tally.values.to_list()]
         if not any(protected):
             raise DataError(f'{release.data.source}: none of `values` occurs in "{column}"; spell them as in the data')
-        return _RefusalRule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected, dtype=np.bool_))
-
-
-class _MinimalityUnsound(Exception):
-    """Why nothing can be inferred from minimality; said in the facts."""
+        return RefusalRule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected, dtype=np.bool_))
 
 
 @dataclass(frozen=True)
@@ -161,37 +161,15 @@ class _PersonalBelief:
 
 
 @dataclass(frozen=True)
-class _RefusalRule:
-    """When a class offends."""
-
-    k: int
-    l: int  # noqa: E741
-    share: float
-    protected: Flags  # which values the share speaks of
-
-    @property
-    def smallest(self) -> int:
-        """A smaller class offends whatever it holds."""
-        alone = ceil(round(1 / self.share, 12)) if self.protected.all() else 1
-        return max(self.k, self.l, alone)
-
-    def refuses(self, counts: Ints, sizes: Ints, codes: Ints) -> Flags:
-        """For counts of values (last axis) in classes (the axis before) of some sizes."""
-        refused = (sizes < self.k) | ((counts > 0).sum(axis=-1) < self.l)
-        largest = np.where(self.protected[codes], counts, 0).max(axis=-1, initial=0)
-        return np.asarray(refused | (np.round(largest / sizes - self.share, 12) > 0))
-
-
-@dataclass(frozen=True)
 class _FinerNeighbours:
     """The finer neighbours: in which part of each of them every person would have stood."""
 
-    rule: _RefusalRule
+    rule: RefusalRule
     neighbours: tuple[Ints, ...]  # for each column one level lower: a number for each person's label there
     cell: Ints  # a number for each person's labels with all these columns one level lower
 
     @classmethod
-    def of(cls, release: Release, truth: Table, people: Table, rule: _RefusalRule) -> _FinerNeighbours:
+    def of(cls, release: Release, truth: Table, people: Table, rule: RefusalRule) -> _FinerNeighbours:
         """Generalize everybody to one level below the published ones, column by column."""
         _refuse_unsound(release, people)
         names = release.data.quasi_identifying
@@ -199,7 +177,7 @@ class _FinerNeighbours:
         levels = {name: _find_lowest_level(release.data.frame[name], hierarchies[name]) for name in names}
         raised = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
         if not raised:
-            raise _MinimalityUnsound("none: nothing was generalized")
+            raise MinimalityUnsound("none: nothing was generalized")
         lower = {n: _generalize_labels(people.frame[n], hierarchies[n], levels[n] - (n in raised)) for n in names}
         frame = pl.DataFrame([labels.alias(name) for name, labels in lower.items()])
         return cls(rule, tuple(pack_row_keys(frame, [name])[0] for name in raised), pack_row_keys(frame, names)[0])
@@ -208,14 +186,14 @@ class _FinerNeighbours:
 def _refuse_unsound(release: Release, people: Table) -> None:
     method = release.method
     if getattr(method, "method", "generalize") != "generalize" or getattr(method, "metric", "loss") not in _MONOTONE:
-        raise _MinimalityUnsound("none: the method is not known to choose the finest safe levels")
+        raise MinimalityUnsound("none: the method is not known to choose the finest safe levels")
     if getattr(method, "suppression_limit", 0) > 0:
-        raise _MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
+        raise MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
     if not release.details.get("proven", True):
-        raise _MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")
+        raise MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")
     holed = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
     if holed and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
-        raise _MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
+        raise MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
 
 
 def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:
@@ -223,7 +201,7 @@ def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:
     labels = set(spell_cells(cells).drop_nulls().unique().to_list())
     fitting = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
     if not fitting:
-        raise _MinimalityUnsound("none: a column is not published at one level of its hierarchy")
+        raise MinimalityUnsound("none: a column is not published at one level of its hierarchy")
     return fitting[0]
 
 
@@ -233,33 +211,6 @@ def _generalize_labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl
     above = {row[0]: row[level] for row in hierarchy.rows}
     labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
     return labels.fill_null(hierarchy.levels[level].labels[0]) if hierarchy.swallows_missing(level) else labels
-
-
-@dataclass(frozen=True)
-class _PublishedClass:
-    """A published class, parted by where its people would have stood one level lower."""
-
-    people: Ints
-    cell: Ints  # the part of each of them
-    sizes: Ints  # how many people each part has
-    codes: Ints
-    counts: Ints  # the values of the class, and how often each stands there
-    members: tuple[Ints, ...]  # for each neighbour a 0/1 table: its classes × the parts that lie in them
-
-
-@dataclass(frozen=True)
-class _ValueAssignments:
-    """Ways of handing out the values of a class, brought together by which neighbours would have been refused."""
-
-    masks: Ints  # bit n: neighbour n has an offending class here
-    weight: Floats  # how likely each is before the release is looked at
-    mean: Floats  # weight × the share of each value in each part
-    square: Floats  # weight × the square of that share
-    draws: int | None  # how many ways were drawn; None if all were counted
-
-    def spectrum(self, full: int) -> Floats:
-        """How likely each set of refused neighbours is."""
-        return np.bincount(self.masks, weights=self.weight, minlength=full + 1).astype(np.float64)
 
 
 def _condition_on_refusals(
@@ -274,29 +225,29 @@ def _condition_on_refusals(
         ]
     open_ones = np.flatnonzero(~certain)
     if not len(open_ones):
-        raise _MinimalityUnsound("none: the sizes of its classes alone explain why each finer node was refused")
+        raise MinimalityUnsound("none: the sizes of its classes alone explain why each finer node was refused")
     draws = max(200, min(samples, _MOST_DRAWS // max(len(belief.guess), 1)))
     full = (1 << len(open_ones)) - 1
     worlds, covers, seen = [], 0, np.eye(1, full + 1)[0]  # nothing refused, for certain
     for published_class in classes:
-        worlds.append(_enumerate_worlds(published_class, view.rule, open_ones, draws, randomness.generator()))
+        worlds.append(enumerate_assignments(published_class, view.rule, open_ones, draws, randomness.generator()))
         seen = _convolve_refusals(seen, worlds[-1].spectrum(full))
         if seen[full] > _SURE:
             covers, seen = covers + 1, np.eye(1, full + 1)[0]
         if covers == 2:  # whichever class is looked at, the others explain everything
-            raise _MinimalityUnsound("none: many classes may each have been the reason")
+            raise MinimalityUnsound("none: many classes may each have been the reason")
     updated, widest = _update_beliefs(belief, classes, worlds, full)
     sampled = sum(world.draws is not None for world in worlds)
     facts = {"classes_counted": len(worlds) - sampled, "classes_sampled": sampled, "widest_interval": round(widest, 6)}
     return updated, {"inference": "used", **facts}
 
 
-def _list_published_classes(tally: ValueTally, view: _FinerNeighbours) -> list[_PublishedClass]:
+def _list_published_classes(tally: ValueTally, view: _FinerNeighbours) -> list[PublishedClass]:
     """The published classes with the people in them."""
     order = np.argsort(tally.sets.of_person, kind="stable")
     begin = np.searchsorted(tally.sets.of_person[order], np.arange(len(tally.sizes) + 1))
     if (np.diff(begin) != tally.sizes).any():
-        raise _MinimalityUnsound("none: the people do not fill the classes one to one")
+        raise MinimalityUnsound("none: the people do not fill the classes one to one")
     classes = []
     for number in range(len(tally.sizes)):
         people = order[begin[number] : begin[number + 1]]
@@ -306,71 +257,8 @@ def _list_published_classes(tally: ValueTally, view: _FinerNeighbours) -> list[_
         )
         lower = [np.unique(labels[people[first_index]], return_inverse=True)[1] for labels in view.neighbours]
         members = tuple((groups == np.arange(groups.max() + 1)[:, None]).astype(np.int64) for groups in lower)
-        classes.append(_PublishedClass(people, cell, sizes, tally.codes[values], tally.counts[values], members))
+        classes.append(PublishedClass(people, cell, sizes, tally.codes[values], tally.counts[values], members))
     return classes
-
-
-def _enumerate_worlds(
-    published_class: _PublishedClass, rule: _RefusalRule, neighbours: Ints, draws: int, chance: np.random.Generator
-) -> _ValueAssignments:
-    """Every way of sharing the values out among the parts, or as many as are drawn."""
-    tables = _enumerate_count_tables(published_class.sizes.tolist(), published_class.counts.tolist())
-    draw_count = None
-    if tables is None:
-        tables = _deal_values(published_class, draws, chance)
-        draw_count, weight = len(tables), np.full(len(tables), 1 / len(tables))
-    else:
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(published_class.sizes.sum()), 1) + 1)))])
-        ways = -logs[tables].sum(axis=(1, 2))  # the multinomial numbers, up to a factor common to all
-        weight = np.exp(ways - ways.max())
-        weight /= weight.sum()
-    masks = np.zeros(len(tables), dtype=np.int64)
-    for bit, neighbour in enumerate(neighbours.tolist()):
-        member = published_class.members[neighbour]
-        refused = rule.refuses(np.matmul(member, tables), member @ published_class.sizes, published_class.codes).any(
-            axis=1
-        )
-        masks |= refused.astype(np.int64) << bit
-    shares = tables / published_class.sizes[:, None]
-    kinds, kind = np.unique(masks, return_inverse=True)
-    by_kind = (kind == np.arange(len(kinds))[:, None]) * weight
-    mean, square = np.tensordot(by_kind, shares, 1), np.tensordot(by_kind, shares**2, 1)
-    return _ValueAssignments(kinds, by_kind.sum(axis=1), mean, square, draw_count)
-
-
-def _enumerate_count_tables(rows: list[int], columns: list[int]) -> Ints | None:
-    """Every table of counts with these sums; None if there are too many."""
-    grown: list[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]] = [((), tuple(columns))]
-    for size in rows[:-1]:
-        before, grown = grown, []
-        for done, left in before:
-            for take in _enumerate_takes(size, left):
-                grown.append(((*done, take), tuple(a - b for a, b in zip(left, take, strict=True))))
-                if len(grown) > _MOST_TABLES:
-                    return None
-    return np.asarray([(*done, left) for done, left in grown], dtype=np.int64)
-
-
-def _enumerate_takes(size: int, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Every way of taking so many from what is left."""
-    if len(left) == 1:
-        yield (size,)
-        return
-    for first in range(max(0, size - sum(left[1:])), min(size, left[0]) + 1):
-        for others in _enumerate_takes(size - first, left[1:]):
-            yield (first, *others)
-
-
-def _deal_values(published_class: _PublishedClass, draws: int, chance: np.random.Generator) -> Ints:
-    """Values dealt out at random to the people of a class, counted by part."""
-    parts, kinds = len(published_class.sizes), len(published_class.counts)
-    draws = min(draws, _MOST_CELLS // max(len(published_class.people), parts * kinds))
-    if draws < _FEWEST:
-        raise _MinimalityUnsound("none: a class is too large for its ways to be counted or drawn")
-    values = np.repeat(np.arange(kinds), published_class.counts)
-    dealt = chance.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
-    cell_index = (np.arange(draws)[:, None] * parts + published_class.cell) * kinds + dealt
-    return np.bincount(cell_index.ravel(), minlength=draws * parts * kinds).reshape(draws, parts, kinds)
 
 
 def _convolve_refusals(first: Floats, other: Floats) -> Floats:
@@ -381,14 +269,14 @@ def _convolve_refusals(first: Floats, other: Floats) -> Floats:
 
 
 def _update_beliefs(
-    belief: _PersonalBelief, classes: list[_PublishedClass], worlds: list[_ValueAssignments], full: int
+    belief: _PersonalBelief, classes: list[PublishedClass], worlds: list[ValueAssignments], full: int
 ) -> tuple[_PersonalBelief, float]:
     """What is believed once every neighbour is known to have been refused somewhere, and the widest interval used."""
     later_chances = [np.eye(1, full + 1)[0]]
     for world in reversed(worlds):
         later_chances.append(_convolve_refusals(later_chances[-1], world.spectrum(full)))
     if later_chances[-1][full] <= 0:
-        raise _MinimalityUnsound("none: no way was found in which every finer node would have been refused")
+        raise MinimalityUnsound("none: no way was found in which every finer node would have been refused")
     guess, chance, share, raised = belief.guess.copy(), belief.chance.copy(), belief.share.copy(), belief.raised.copy()
     before, masks, widest = later_chances[0], np.arange(full + 1), 0.0
     for published_class, world, later in zip(classes, worlds, later_chances[-2::-1], strict=True):
@@ -408,13 +296,13 @@ def _update_beliefs(
     return _PersonalBelief(guess, chance, share, raised), widest
 
 
-def _compute_value_posterior(world: _ValueAssignments, explained: Floats) -> tuple[Floats, Floats]:
+def _compute_value_posterior(world: ValueAssignments, explained: Floats) -> tuple[Floats, Floats]:
     """The chance of each value in each part, and its deviation: infinite where too few draws agree with the facts."""
     total, doubled = float(explained @ world.weight), explained**2
     chances = np.tensordot(explained, world.mean, 1) / (total or 1.0)
     if world.draws is None:
         return chances, np.zeros_like(chances)
-    if world.draws * total**2 < _FEWEST * float(doubled @ world.weight) or total <= 0:
+    if world.draws * total**2 < FEWEST_DRAWS * float(doubled @ world.weight) or total <= 0:
         return chances, np.full_like(chances, np.inf)
     mean, square = np.tensordot(doubled, world.mean, 1), np.tensordot(doubled, world.square, 1)
     spread = square - 2 * chances * mean + chances**2 * float(doubled @ world.weight)

@@ -26,13 +26,17 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import wilson
+from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.data.label_ranges import flag_between, is_range, parse_positions, read_positions
+from sfumato.data.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 _ANYTHING, _RANGE, _SET = -1, -2, -3
+_WORDS_SHARE = 0.5
+"""The share of a column that a range of words is taken to cover: the words between its ends are not all known."""
 
 
 def compare_with_control(successes: int, attempts: int, control: int | None, control_attempts: int) -> dict[str, Any]:
@@ -116,13 +120,13 @@ class LabelColumn:
     def read(cls, column: pl.Series, hierarchy: Hierarchy | None, missing: Missing) -> LabelColumn:
         """Read a column of labels."""
         name, cells = column.name, spell_cells(column)
-        known = cells.unique(maintain_order=True).drop_nulls()
-        codes = cells.replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64).to_numpy()
-        texts = pl.concat([known, pl.Series(name, [None], dtype=pl.String)])
+        known, codes = encode_cells(cells)
+        texts = pl.concat([known.drop_nulls(), pl.Series(name, [None], dtype=pl.String)])
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)
         span = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(low).any() else 0.0
-        shares = np.where(levels == _RANGE, (high - low) / (span or 1.0), shares)
+        shares = np.where((levels == _RANGE) & ~np.isnan(low), (high - low) / (span or 1.0), shares)
+        shares[(levels == _RANGE) & np.isnan(low)] = _WORDS_SHARE
         return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, missing)
 
     def take(self, places: Ints) -> LabelColumn:
@@ -138,8 +142,11 @@ class LabelColumn:
     def count_values(self, values: pl.Series) -> Ints:
         """How many values each label covers; of a range, how many of those given."""
         distinct = values.drop_nulls().unique()
-        numbers = np.sort(spell_cells(distinct).cast(pl.Float64, strict=False).drop_nulls().to_numpy())
+        spelled = spell_cells(distinct)
+        numbers = np.sort(read_positions(spelled).drop_nulls().to_numpy())
         inside = np.searchsorted(numbers, self.high, "right") - np.searchsorted(numbers, self.low, "left")
+        for position in np.flatnonzero((self.levels == _RANGE) & np.isnan(self.low)).tolist():  # ranges of words
+            inside[position] = flag_between(spelled, self.texts[position]).sum()
         counts = np.where(self.levels == _RANGE, inside, self.sizes)
         if self.missing is Missing.MATCHES_ANY:
             counts[self.texts.is_null().to_numpy()] = len(distinct)
@@ -150,7 +157,7 @@ class LabelColumn:
         texts = spell_cells(values)
         apart = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
         numeric = values.dtype.is_numeric()
-        numbers = (values if numeric else texts).cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        numbers = read_positions(values if numeric else texts).fill_null(float("nan")).to_numpy()
         for level in np.unique(self.levels).tolist():
             here = np.flatnonzero(self.levels == level)
             if level == 0 and numeric:
@@ -166,7 +173,10 @@ class LabelColumn:
         if level == _ANYTHING:
             return np.ones((len(texts), len(here)), dtype=np.bool_)
         if level == _RANGE:
-            return np.asarray((numbers[:, None] >= self.low[here]) & (numbers[:, None] <= self.high[here]))
+            inside = np.asarray((numbers[:, None] >= self.low[here]) & (numbers[:, None] <= self.high[here]))
+            for number in np.flatnonzero(np.isnan(self.low[here])).tolist():  # ranges of words
+                inside[:, number] = flag_between(texts, self.texts[int(here[number])]).to_numpy()
+            return inside
         if level == _SET:
             inside = np.zeros((len(texts), len(here)), dtype=np.bool_)
             found = pl.DataFrame({"text": texts}).with_row_index("at").join(self._members, on="text")
@@ -217,7 +227,7 @@ def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | N
             levels[position], sizes[position] = _ANYTHING, leaves
         elif label in known:
             sizes[position], levels[position] = known[label]
-        elif parse_range(label) is not None:
+        elif is_range(label):
             levels[position] = _RANGE
         elif members is not None:
             levels[position], sizes[position] = _SET, len(members)
@@ -232,7 +242,7 @@ def _parse_label_bounds(texts: pl.Series, levels: Ints) -> tuple[Floats, Floats]
     low[(levels != 0) | ~np.isfinite(low)] = np.nan
     high = low.copy()
     for position in np.flatnonzero(levels == _RANGE).tolist():
-        low[position], high[position] = parse_range(texts[position]) or (np.nan, np.nan)
+        low[position], high[position] = parse_positions(texts[position]) or (np.nan, np.nan)
     return low, high
 
 

@@ -25,6 +25,7 @@ from sfumato.attack.anonymity.likelihood import (
     price_nearness,
 )
 from sfumato.attack.anonymity.links import Links, linked, require_in_both
+from sfumato.attack.anonymity.recoding import RECODED, Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
@@ -35,6 +36,7 @@ from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 _TRUTHFUL = {ChangeKind.KEPT, ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.CAPPED}
+_NOT_RECODED = Recoding({})
 _MOST_PAIRS, _FEWEST_TRIED = 400_000_000, 1_000
 LookUp = Callable[[Table], Links]
 
@@ -88,34 +90,47 @@ def draw_tried(release: Release, people: Table, names: Sequence[str]) -> TriedPe
 
 def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
     """Whether everybody is covered, so that nobody is compared with all rows; as stated, or else as seen."""
-    columns = _ColumnKinds.of(release, people, names)
-    if len(columns.truthful) < len(names):
+    recoding = Recoding.of_stated(release, people, names)
+    shown = recoding.apply(people)
+    if len(_ColumnKinds.of(release, shown, names, recoding).truthful) < len(names):
         return False
-    return bool(release.changes) or bool((linked(release.data, people, names).counts > 0).all())
+    return bool(release.changes) or bool((linked(release.data, shown, names).counts > 0).all())
 
 
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
     """Look people up in all the ways that are worth trying on a release, the plainest first."""
-    covering = linked(release.data, cap_values(release, people, names), names)
-    for look_up in _list_ways(release, people, names, covering):
-        yield ChosenLinks(look_up(people), look_up)
+    require_in_both(release.data, people, names)
+    for recoding in list_recodings(release, people, names):
+        yield from _try_recoded(release, people, names, recoding)
 
 
-def _list_ways(release: Release, people: Table, names: Sequence[str], found: Links) -> Iterator[LookUp]:
+def _try_recoded(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> Iterator[ChosenLinks]:
+    """All the ways of looking people up once their numbers are recoded as the release shows them."""
+    shown = recoding.apply(people)
+    for look_up in _list_ways(release, shown, names, recoding):
+
+        def look_up_recoded(others: Table, look_up: LookUp = look_up) -> Links:
+            return look_up(recoding.apply(others))
+
+        yield ChosenLinks(look_up(shown), look_up_recoded)
+
+
+def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> Iterator[LookUp]:
     published: Table = release.data
+    found = linked(published, people, names)
 
     def cover(chosen: Sequence[str]) -> LookUp:
-        return lambda others: linked(published, cap_values(release, others, chosen), chosen)
+        return lambda others: linked(published, others, chosen)
 
     def cover_all(others: Table) -> Links:
         return found if others is people else cover(names)(others)
 
     def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
         search = RowSearch(published, pricing, frozenset(columns.blanked))
-        return lambda others: _gather(search, cap_values(release, others, names))
+        return lambda others: _gather(search, others)
 
     yield cover_all
-    columns = _ColumnKinds.of(release, people, names)
+    columns = _ColumnKinds.of(release, people, names, recoding)
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda others: _match_equal(published, others, names).or_else(cover_all(others))
     if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
@@ -138,9 +153,14 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
     yield weigh(dict.fromkeys(names, price_nearness))
 
 
-def search_by_likelihood(release: Release, people: Table, names: Sequence[str]) -> RowSearch:
-    """A search by all that is published about the known columns; people serve to see which cells may be truthful."""
-    columns = _ColumnKinds.of(release, people, names)
+def search_by_likelihood(
+    release: Release, people: Table, names: Sequence[str], recoding: Recoding = _NOT_RECODED
+) -> RowSearch:
+    """A search by all that is published about the known columns; people serve to see which cells may be truthful.
+
+    Those who are searched for must be recoded in the same way.
+    """
+    columns = _ColumnKinds.of(release, recoding.apply(people), names, recoding)
     return RowSearch(release.data, columns.price_all(release), frozenset(columns.blanked))
 
 
@@ -156,7 +176,7 @@ class _ColumnKinds(NamedTuple):
     """Whether all labels of each column stand at one level, so that none is narrower than another."""
 
     @classmethod
-    def of(cls, release: Release, people: Table, names: Sequence[str]) -> _ColumnKinds:
+    def of(cls, release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> _ColumnKinds:
         laws = {*list_noisy_columns(release), *list_answered_columns(release)}
         found: dict[str, list[str]] = {"truthful": [], "blanked": [], "law": [], "loose": []}
         are_alike = True
@@ -165,16 +185,17 @@ class _ColumnKinds(NamedTuple):
             present = labels.levels[np.unique(labels.codes)]
             are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
             kinds = {change.kind for change in release.changes_of(name)}
+            truthful = _TRUTHFUL | (RECODED if name in recoding.rules else set())
             if name in laws:
                 kind = "law"
             elif kinds:
-                blank = "blanked" if kinds <= _TRUTHFUL | {ChangeKind.BLANKED} else "loose"
-                kind = "truthful" if kinds <= _TRUTHFUL else blank
+                blank = "blanked" if kinds <= truthful | {ChangeKind.BLANKED} else "loose"
+                kind = "truthful" if kinds <= truthful else blank
             else:  # nothing is stated: cells are truthful if they may be
                 kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
             found[kind].append(name)
-        truthful, blanked, law, loose = (tuple(chosen) for chosen in found.values())
-        return cls(truthful, blanked, law, loose, are_alike)
+        chosen = {kind: tuple(columns) for kind, columns in found.items()}
+        return cls(chosen["truthful"], chosen["blanked"], chosen["law"], chosen["loose"], are_alike)
 
     def price_certain(self, release: Release) -> dict[str, Pricing]:
         """What each cell that is truthful or changed by a known law costs."""
@@ -200,17 +221,6 @@ def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
     step = max(1, 4_000_000 // max(len(labels.texts), 1))
     parts = (strange[begin : begin + step] for begin in range(0, len(strange), step))
     return all(bool(labels.covers(part).any(axis=1).all()) for part in parts)
-
-
-def cap_values(release: Release, people: Table, names: Sequence[str]) -> Table:
-    """People as a capped column would show them: its ends are seen in the release."""
-    stated = {change.column for change in release.changes if change.kind is ChangeKind.CAPPED}
-    capped = []
-    for name in (name for name in names if name in stated):
-        cells, values = release.data.frame[name].drop_nulls(), people.frame[name]
-        if cells.dtype.is_numeric() and values.dtype.is_numeric() and len(cells):
-            capped.append(values.clip(cells.min(), cells.max()))
-    return people.with_frame(people.frame.with_columns(capped)) if capped else people
 
 
 def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Floats:

@@ -32,6 +32,8 @@ from sfumato.release import Release
 Names = frozenset[str]
 Rule = tuple[Names, Names]
 _BAND = Fraction(1, 20)
+MOST_SETS = 200_000
+"""With more itemsets, rules that are one basket short are not counted: whoever verifies a release counts them again."""
 
 
 class Remining(Attack):
@@ -90,6 +92,7 @@ class Remining(Attack):
         guessed = max((hidden & set(nearest) for nearest in _list_nearest(unseen, below, thresholds, hidden)), key=len)
         seen = hidden & set(unseen)
         drawn = min(len(hidden), len(unseen))
+        short = count_one_basket_short(release.data, *self._choose_thresholds(release.method))
         return Outcome(
             attempts=len(targets),
             successes=len(targets & shown) + len(guessed),
@@ -100,18 +103,22 @@ class Remining(Attack):
                 "seen_below": len(seen),
                 "guessed": len(guessed),
                 "candidates": len(unseen),
-                "one_basket_short": count_rules_one_basket_short(published, thresholds.least, thresholds.share),
+                **({} if short is None else {"one_basket_short": short}),
                 "hidden_one_basket_short": sum(thresholds.count_lacking(below[rule]) == 1 for rule in seen),
                 **_measure_threshold_distances([thresholds.measure_lack(below[rule]) for rule in seen]),
                 **_count_confidence_bands(below.values(), thresholds),
             },
         )
 
-    def _lower_thresholds(self, release: Release, truth: Baskets) -> _MiningThresholds:
-        support = self.min_support or getattr(release.method, "min_support", None)
-        share = self.min_confidence or getattr(release.method, "min_confidence", None)
+    def _choose_thresholds(self, method: Any) -> tuple[int | float, float | None]:
+        """The support and the confidence of the attack, or else of the method."""
+        support = self.min_support or getattr(method, "min_support", None)
         if support is None:
             raise PolicyError("give min_support: the release's method does not state it")
+        return support, self.min_confidence or getattr(method, "min_confidence", None)
+
+    def _lower_thresholds(self, release: Release, truth: Baskets) -> _MiningThresholds:
+        support, share = self._choose_thresholds(release.method)
         return _MiningThresholds(
             Fraction(compute_least_count(support, len(truth))), None if share is None else parse_exact_confidence(share)
         )
@@ -170,14 +177,25 @@ class _MiningThresholds:
         return max(0, short)
 
 
-def count_rules_one_basket_short(published: Baskets, least: Fraction, share: Fraction | None) -> int:
+def count_one_basket_short(data: Baskets, support: int | float, confidence: float | None) -> int | None:
+    """The same count from the data of a release and the thresholds that its certificate states, as anyone can."""
+    least = Fraction(compute_least_count(support, len(data)))
+    share = None if confidence is None else parse_exact_confidence(confidence)
+    return count_rules_one_basket_short(split_unknowns(data).known, least, share)
+
+
+def count_rules_one_basket_short(published: Baskets, least: Fraction, share: Fraction | None) -> int | None:
     """How many rules with one item on the right (itemsets if there is no confidence) one more basket would show.
 
-    It depends on the published baskets and the thresholds alone, whatever was hidden.
+    It depends on the published baskets and the thresholds alone, whatever was hidden. None with more itemsets than
+    `MOST_SETS`.
     """
     thresholds = _MiningThresholds(least, share)
     lower = _MiningThresholds(Fraction(max(1, ceil(least) - 1)), None)
-    rules = _mine_rules(published, lower, _RuleSides(0 if share is None else 1, share is None))
+    try:
+        rules = _mine_rules(published, lower, _RuleSides(0 if share is None else 1, share is None), MOST_SETS)
+    except PolicyError:
+        return None
     return sum(thresholds.count_lacking(counts) == 1 for counts in rules.values())
 
 
@@ -193,9 +211,11 @@ class _RuleSides:
         return cls(max((len(right) for left, right in rules if left), default=0), any(not left for left, _ in rules))
 
 
-def _mine_rules(baskets: Baskets, thresholds: _MiningThresholds, sides: _RuleSides) -> dict[Rule, _RuleCounts]:
+def _mine_rules(
+    baskets: Baskets, thresholds: _MiningThresholds, sides: _RuleSides, at_most: int | None = None
+) -> dict[Rule, _RuleCounts]:
     """All rules of that kind at or above the thresholds, by item names."""
-    itemsets = find_itemsets(baskets, max(1, ceil(thresholds.least)))
+    itemsets = find_itemsets(baskets, max(1, ceil(thresholds.least)), at_most=at_most)
     names = np.array([str(item) for item in baskets.items], dtype=object)[itemsets.codes].tolist()
     offsets, supports = itemsets.offsets.tolist(), itemsets.supports.tolist()
     sets = {frozenset(names[offsets[i] : offsets[i + 1]]): supports[i] for i in range(len(supports))}

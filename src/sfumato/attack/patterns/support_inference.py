@@ -40,7 +40,9 @@ class SupportInference(Attack):
     """
 
     shape: ClassVar[str] = "patterns"
-    public_fields: ClassVar[tuple[str, ...]] = ("k", "min_support")
+    public_fields: ClassVar[tuple[str, ...]] = ("k",)
+    # A share next to the count in the claim would disclose the number of baskets, and so what was added.
+    private_fields: ClassVar[tuple[str, ...]] = ("min_support",)
 
     attack: Literal["support_inference"] = "support_inference"
     k: int | None = Field(default=None, ge=2, strict=True)

@@ -58,7 +58,7 @@ def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type
             reached = np.int64(-1)
             for position in range(size):
                 if step == 0:
-                    begin = position
+                    begin = np.int64(position)
                 else:
                     # The running maximum serves where gaps are free; else look back as far as a gap may reach.
                     if position:

@@ -69,9 +69,9 @@ AT, STOP, ITEMS, FLAT_END, PLACES_END, ITEMS_BEGIN, ITEMS_END, LEVEL_FRAME = ran
 class _Counted(NamedTuple):
     """What follows an item: how many items are frequent there, and how many tokens, rows and places they take."""
 
-    items: int
-    tokens: int
-    places: int
+    items: np.int64
+    tokens: np.int64
+    places: np.int64
 
 
 @part
@@ -86,10 +86,10 @@ def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[n
         position = np.int64(places[index]) + 1
         first = position
         while flat[position] != MARK:
-            item = np.uint32(flat[position])
-            if seen[item] != serial:
-                seen[item] = serial
-                tally[item] += 1
+            token = np.uint32(flat[position])
+            if seen[token] != serial:
+                seen[token] = serial
+                tally[token] += 1
             position += 1
         tokens += position - first
     kept, kept_places = np.int64(0), np.int64(0)

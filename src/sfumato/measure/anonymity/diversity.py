@@ -200,17 +200,18 @@ def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> floa
 def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
-        order = _parse_claim_hierarchy(arguments).leaves
+        order = parse_claim_hierarchy(arguments).leaves
     return t_ordered(evidence.published, arguments["column"], order, starred_rows=_get_starred_rows(arguments))
 
 
 @checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "parents"))
 def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
-    hierarchy = _parse_claim_hierarchy(arguments) if "parents" in arguments else None
+    hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
     return t_hierarchical(evidence.published, arguments["column"], hierarchy, starred_rows=_get_starred_rows(arguments))
 
 
-def _parse_claim_hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
+def parse_claim_hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
+    """The hierarchy of a sensitive column, as a claim spells it."""
     rows = [row.split(LEVEL_MARK) for row in arguments["parents"]]
     return Hierarchy.of(rows, name=f'the claim\'s hierarchy of "{arguments["column"]}"')
 

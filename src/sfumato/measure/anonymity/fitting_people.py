@@ -9,7 +9,7 @@ cell is missing fits only cells that say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,25 +33,40 @@ def fitting_people(published: Table, original: Table, starred_rows: StarredRows 
     """For each combination of published quasi-identifying cells, the number of `rows` that have it and of the
     original `people` who fit it.
     """
+    names = require_known_columns(published, original)
+    classes = group_published_rows(published, names, starred_rows)
+    people = original.frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
+    weights = people["\0people"].to_numpy()
+    counts = [int(weights[fitting].sum()) for fitting in iterate_fitting(classes, people, names, original)]
+    return classes.select("rows").with_columns(pl.Series("people", counts, dtype=pl.Int64))
+
+
+def require_known_columns(published: Table, original: Table) -> list[str]:
+    """The quasi-identifying columns, which the originals must have, too."""
     names = list(published.quasi_identifying)
     if not names:
         raise DataError(f"{published.source}: no column is quasi_identifying, so everybody fits every row")
     absent = [name for name in names if name not in original.frame.columns]
     if absent:
         raise DataError(f"{original.source}: the originals lack the quasi-identifying {quote_names(absent)}")
+    return names
+
+
+def group_published_rows(published: Table, names: list[str], starred_rows: StarredRows) -> pl.DataFrame:
+    """The distinct published combinations, and how many `rows` have each."""
     frame = pl.DataFrame([spell_cells(published.frame[name]) for name in names])
     if starred_rows == "suppressed":
         frame = frame.filter(~flag_starred_rows(frame, names))
-    classes = frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("rows"))
-    people = original.frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
+    return frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("rows"))
+
+
+def iterate_fitting(classes: pl.DataFrame, people: pl.DataFrame, names: list[str], original: Table) -> Iterator[Ints]:
+    """For each published combination, which of some people fit it."""
     columns = [_FittingColumn.of(classes[name], people[name], _read_domain(original, name)) for name in names]
-    weights = people["\0people"].to_numpy()
-    counts = np.zeros(classes.height, dtype=np.int64)
     for number in range(classes.height):
         if number % _TOLD_EVERY == 0:
             report_progress("finding people who fit", number, classes.height)
-        counts[number] = weights[_find_fitting(columns, number)].sum()
-    return classes.select("rows").with_columns(pl.Series("people", counts))
+        yield _find_fitting(columns, number)
 
 
 def count_fewest_fitting(published: Table, original: Table, starred_rows: StarredRows = "class") -> int:

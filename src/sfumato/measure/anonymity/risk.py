@@ -23,7 +23,8 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.data.label_ranges import flag_between, is_range
+from sfumato.data.published_labels import parse_set
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows, match_class_pairs
 from sfumato.measure.anonymity.population_size import (
@@ -272,15 +273,14 @@ def _find_label_level(label: str, level_of: dict[str, tuple[int, int]]) -> int:
         return _ANYTHING
     if label in level_of:
         return level_of[label][1]
-    return _LOOSE if parse_range(label) is not None or parse_set(label) is not None else 0
+    return _LOOSE if is_range(label) or parse_set(label) is not None else 0
 
 
 def _flag_loose_values(values: pl.Series, label: str) -> pl.Series:
     """Which values lie in a range, or in a set."""
-    ends = parse_range(label)
-    if ends is None:
-        return values.is_in(parse_set(label) or ()).fill_null(False)
-    return values.cast(pl.Float64, strict=False).is_between(*ends).fill_null(False)
+    if is_range(label):
+        return flag_between(values, label)
+    return values.is_in(parse_set(label) or ()).fill_null(False)
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class GroupedRows:
         """Count the values of a column in each class and in the whole table."""
         if column not in self.frame.columns:
             raise DataError(f'there is no column "{column}" to measure')
-        codes, labels = _number_sorted_values(self.frame[column])
+        codes, labels = number_sorted_values(self.frame[column])
         overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
         placed = codes if self.placed is None else codes[self.placed]
         owners, values, counts = count_key_values(self.key, self.radix, placed, len(labels))
@@ -173,7 +173,7 @@ def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> tuple[I
     return present_keys // max(width, 1), present_keys % max(width, 1), counts.astype(np.int64)
 
 
-def _number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
+def number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
     """The index of each cell among the sorted distinct values, a missing value last."""
     known = column.drop_nulls().unique().sort()
     labels = known.extend(pl.Series(column.name, [None], dtype=column.dtype)) if column.null_count() else known

@@ -10,6 +10,7 @@ from math import comb
 
 import polars as pl
 
+from sfumato.data.coded_cells import encode_cells
 from sfumato.engine.classes import count_class_sizes
 from sfumato.progress import report_progress
 
@@ -77,8 +78,8 @@ def _extend(ranked: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[st
 
 
 def _encode_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Each cell as the rank of its value, so that texts are compared only once."""
-    return frame.select(pl.all().rank("dense").fill_null(0).cast(pl.Int64)) if frame.width else frame
+    """Each cell as the place of its value, so that texts are compared only once."""
+    return pl.DataFrame([pl.Series(column.name, encode_cells(column).codes) for column in frame])
 
 
 def _measure_unique_share(coded: pl.DataFrame, columns: Sequence[str]) -> float:

@@ -9,6 +9,7 @@ true values of the private entries, so only the custodian can measure it. Aggarw
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -17,9 +18,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.measure.entries.leftover_rules import CodedEntries, code_entries
+from sfumato.measure.checks import Evidence
+from sfumato.measure.entries.leftover_rules import CodedEntries, code_entries, require_hidden_entries
 from sfumato.mine.anonymity.agreement import AgreeingRows, reaches
 from sfumato.public.thresholds import parse_exact_confidence
+from sfumato.release import Claim
 from sfumato.table import Table
 
 
@@ -59,6 +62,31 @@ def firing_rules(
         right += int((fits & (answers.guess == target.own.secret)).sum())
         right_by_prior += int((fits & (answers.commonest == target.own.secret)).sum())
     return FiringRules(entries, answered, right, right_by_prior)
+
+
+def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[str, float]:
+    """Of the private entries, the share that rules at the claimed thresholds answer; of the answers, the shares that
+    are right and that the most common value would get right. Empty without a claim about rules.
+    """
+    found = [
+        firing_rules(
+            evidence.published,
+            require_hidden_entries(evidence.at_step(claim.arguments.get("step"))),
+            Fraction(str(claim.arguments["confidence"])),
+            int(str(claim.arguments["min_support"])),
+            int(str(claim.arguments["max_length"])) or None,
+        )
+        for claim in claims
+        if claim.measure == "leftover_rules"
+    ]
+    entries, answered = sum(rules.entries for rules in found), sum(rules.answered for rules in found)
+    if not entries:
+        return {}
+    return {
+        "answered_entries": answered / entries,
+        "right_answers": sum(rules.right for rules in found) / max(answered, 1),
+        "right_by_prior": sum(rules.right_by_prior for rules in found) / max(answered, 1),
+    }
 
 
 class _BestAnswers:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from sfumato.mine.sequences.containment import list_elements, support
@@ -92,6 +93,7 @@ def pattern_changes(
     pairs = [(before[pattern], after[pattern]) for pattern in common]
     lost = [(before[pattern], recount.after(pattern)) for pattern in before.keys() - common]
     ghosts = [(recount.before(pattern), after[pattern]) for pattern in after.keys() - common]
+    # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
     shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
     return PatternChanges(
@@ -99,10 +101,10 @@ def pattern_changes(
         after=len(after),
         lost=len(lost),
         ghosts=len(ghosts),
-        sup_sim=sum(ratios) / len(ratios) if ratios else None,
+        sup_sim=fsum(ratios) / len(ratios) if ratios else None,
         support_distance=sum(abs(old - new) for old, new in (*pairs, *lost, *ghosts)),
         marks=count_marks(original, published),
-        support_distortion=sum(shares) / len(shares) if shares else None,
+        support_distortion=fsum(shares) / len(shares) if shares else None,
     )
 
 

@@ -118,7 +118,9 @@ class SubsequenceWorker:
         )
         self._extensions = EndScratch(*(np.zeros(2 * items, np.int64) for _ in range(3)))
         self._insertions = InsertionScratch(
-            *(np.zeros(self._path.size + 1, np.int64) for _ in range(3)),
+            begins=np.zeros(self._path.size + 1, np.int64),
+            left=np.zeros(self._path.size + 1, np.int64),
+            right=np.zeros(self._path.size + 1, np.int64),
             counts=np.zeros(START, np.int32),
             marks=np.zeros(START, np.int64),
         )

@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from sfumato.protect import MODELS
+from sfumato.kinds import declare_tagged
 
 if TYPE_CHECKING:
     from sfumato.protect import PrivacyModel
 
     AnyModel = PrivacyModel
 else:
-    AnyModel = Annotated[reduce(or_, MODELS), Field(discriminator="model")]
+    AnyModel = declare_tagged("model")

@@ -42,6 +42,7 @@ from sfumato.protect.anonymity.metrics import (
     compute_loss,
 )
 from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.node_classes import NodeVerdict
@@ -127,6 +128,7 @@ class Generalize(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, and suppress the rows in classes that are still refused."""
+        refuse_unfit_models(self.models, data)
         table, numbers = select_participants(data, overlapping=True)
         report_progress("encoding the table")
         judge = ModelJudge(self.models)

@@ -22,8 +22,8 @@ from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.engine.value_codes import index_cells
 from sfumato.errors import DataError
 from sfumato.protect.anonymity.node_classes import ClassJudge, JudgedNode, Levels, NodeClasses, NodeVerdict
-from sfumato.protect.anonymity.overlapping_classes import count_fitting_rows, count_matching_rows, pair_matching_values
-from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn
+from sfumato.protect.anonymity.overlapping_classes import overlap_classes
+from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
 from sfumato.table import Missing, Table
 
 _DIRECT = 1 << 16
@@ -242,14 +242,7 @@ class Grouping:
         leaves = [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)]
         groups = np.array(leaves, dtype=np.int64)
         here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
-
-        def overlapping(sensitive: SensitiveColumn) -> ClassValues:
-            own, width = sensitive.pairs(plain.of_row, len(plain.sizes)), len(sensitive.values)
-            return pair_matching_values(own, groups, unknown, here, width)
-
-        crowds = np.maximum(count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0)), 1)
-        fits = count_fitting_rows(groups, unknown, plain.sizes)
-        return replace(plain, crowds=crowds, fits=fits, overlapping=overlapping, _counted={}, _measured={})
+        return overlap_classes(plain, groups, unknown, here)
 
     def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
         """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""

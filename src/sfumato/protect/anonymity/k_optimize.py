@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Literal
 
@@ -19,8 +20,10 @@ from pydantic import Field, model_validator
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain, format_range, format_set
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.label_choice import choose_label, choose_range
+from sfumato.data.label_ranges import read_positions
+from sfumato.data.published_labels import Domain, format_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import report_progress
@@ -143,7 +146,7 @@ class KOptimize(Method):
 
 @dataclass(frozen=True)
 class _OrderedColumn:
-    """A column with ordered values: numbers by size, others as in their hierarchy or by their text."""
+    """A column with ordered values: numbers by size, moments by the clock, others by their hierarchy or their text."""
 
     name: str
     codes: Codes
@@ -151,6 +154,7 @@ class _OrderedColumn:
     values: tuple[str, ...]
     """The values that occur, in order."""
     numeric: bool
+    domain: Domain
     missing: bool
     everything: str
     """The label that covers every possible value of the column: the only one that discloses nothing about a missing
@@ -159,13 +163,15 @@ class _OrderedColumn:
     @classmethod
     def of(cls, table: Table, name: str) -> _OrderedColumn:
         column, hierarchy = table.frame[name], table.hierarchies.get(name)
-        numeric = column.dtype.is_numeric()
+        numeric, domain = column.dtype.is_numeric(), Domain.of(column, hierarchy)
         order = None if hierarchy is None else hierarchy.codes(column)
         known = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
+        if domain.moments is not None:
+            known = known.gather((read_positions(spell_cells(known))).arg_sort())
         values = spell_cells(known).to_list()
         codes = spell_cells(column).cast(pl.Enum(values)).to_physical().cast(pl.Int32).fill_null(len(values)).to_numpy()
-        label = _label_everything(column, hierarchy, numeric)
-        return cls(name, codes, tuple(values), numeric, bool(column.null_count()), label)
+        label = _label_everything(domain, numeric)
+        return cls(name, codes, tuple(values), numeric, domain, bool(column.null_count()), label)
 
     @property
     def width(self) -> int:
@@ -177,8 +183,20 @@ class _OrderedColumn:
         if end > len(self.values):
             return None if begin == len(self.values) else self.everything
         if not self.numeric or end - begin == 1:
-            return format_set(self.values[begin:end])
+            return _label_words(self.domain, [self._leaves[value] for value in self.values[begin:end]])
         return format_range(_parse_number(self.values[begin]), _parse_number(self.values[end - 1]))
+
+    @cached_property
+    def _leaves(self) -> dict[str, int]:
+        """The leaf of every value."""
+        return {text: leaf for leaf, text in enumerate(self.domain.spellings)}
+
+
+def _label_words(domain: Domain, leaves: Sequence[int]) -> str:
+    """The range of several moments, and a readable label of several other texts."""
+    numbered = np.array(leaves, dtype=np.int64)
+    span = choose_range(domain, numbered) if domain.moments is not None and len(leaves) > 1 else None
+    return (span or choose_label(domain, numbered)).text
 
 
 def _parse_number(text: str) -> float:
@@ -197,13 +215,12 @@ def _order_by_leaf(column: pl.Series, order: Codes | None) -> pl.Series:
     return pairs["text"]
 
 
-def _label_everything(column: pl.Series, hierarchy: Hierarchy | None, numeric: bool) -> str:
-    domain = Domain.of(column, hierarchy)
+def _label_everything(domain: Domain, numeric: bool) -> str:
     if len(domain.leaves) < 2:
         return SUPPRESSED
     if numeric and domain.numbers is not None:
         return format_range(float(domain.numbers.min()), float(domain.numbers.max()))
-    return format_set(domain.leaves)
+    return _label_words(domain, range(len(domain.leaves)))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.change import ChangeKind, state_changes
+from sfumato.data.moments_in_text import UtcSpelling, find_utc_spelling
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
@@ -26,6 +27,7 @@ from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
+from sfumato.protect.synthesis.number_spelling import NumberSpelling
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -155,26 +157,31 @@ class _GroupingAxis:
     """The number of each cell's category, missing last; empty for numbers."""
     categories: pl.Series | None
     numbers: Floats
+    spelling: NumberSpelling | UtcSpelling | None
+    """How a column of text spells dates or times; None for any other column."""
     deviation: float
     total: float
     """The error if everybody were in one group."""
 
     @classmethod
     def of(cls, column: pl.Series) -> _GroupingAxis:
+        spelling = _find_time_spelling(column)
         if _is_number_or_date(column):
-            numbers = column.to_physical().cast(pl.Float64).to_numpy()
+            plain = column.to_physical() if spelling is None else spelling.read(column)
+            numbers = plain.cast(pl.Float64).to_numpy()
             deviation = float(numbers.std())
             # Rounding residue of equal numbers is not spread.
             spread = deviation > 1e-12 * float(np.abs(numbers).max())
             scale = deviation if spread else 1.0
-            return cls(column, np.zeros(0, np.int32), None, numbers, scale, float(len(numbers)) if spread else 0.0)
+            total = float(len(numbers)) if spread else 0.0
+            return cls(column, np.zeros(0, np.int32), None, numbers, spelling, scale, total)
         known = column.drop_nulls().unique().sort()
         value_codes = pl.DataFrame({"value": known}).with_row_index("code")
         codes = pl.DataFrame({"value": column}).join(value_codes, on="value", how="left", maintain_order="left")["code"]
         numbered = np.array(codes.cast(pl.Int32).fill_null(len(known)).to_numpy())
         total = len(column) - int(np.bincount(numbered).max())
         categories = pl.concat([known, pl.Series(known.name, [None], dtype=known.dtype)])
-        return cls(column, numbered, categories, np.zeros(0), 1.0, float(total))
+        return cls(column, numbered, categories, np.zeros(0), None, 1.0, float(total))
 
     @property
     def scaled(self) -> Floats:
@@ -191,6 +198,8 @@ class _GroupingAxis:
         if centre == "median":
             return self.column.gather(_find_medians(groups, self.numbers)[groups])
         means = np.bincount(groups, self.numbers) / np.bincount(groups)
+        if self.spelling is not None:
+            return self.spelling.write(pl.Series(np.rint(means).astype(np.int64)))[groups].alias(self.column.name)
         if self.column.dtype == pl.Date:
             return pl.Series(self.column.name, np.rint(means)[groups].astype(np.int32)).cast(pl.Date)
         # Six digits finer than the spread: finer ones carry no information and are long to write.
@@ -201,12 +210,21 @@ class _GroupingAxis:
         """Σ (cell − centre)² in standard deviations; for categories, the cells that changed."""
         if self.categories is not None:
             return float((~self.column.eq_missing(centres)).sum())
-        gaps = (self.numbers - centres.to_physical().cast(pl.Float64).to_numpy()) / self.deviation
+        plain = centres.to_physical() if self.spelling is None else self.spelling.read(centres)
+        gaps = (self.numbers - plain.cast(pl.Float64).to_numpy()) / self.deviation
         return float(gaps @ gaps)
 
 
 def _is_number_or_date(column: pl.Series) -> bool:
-    return column.dtype.is_numeric() or column.dtype == pl.Date
+    return column.dtype.is_numeric() or column.dtype == pl.Date or _find_time_spelling(column) is not None
+
+
+def _find_time_spelling(column: pl.Series) -> NumberSpelling | UtcSpelling | None:
+    """How a column of text spells dates, timestamps or times of day; None for any other column."""
+    spelling = NumberSpelling.of(column)
+    if spelling is None:
+        return find_utc_spelling(column)
+    return spelling if spelling.kind != "decimal" else None
 
 
 def _refuse_unfit_column(table: Table, name: str) -> None:

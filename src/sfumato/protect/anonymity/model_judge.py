@@ -27,7 +27,11 @@ class ModelJudge:
     def refuses(self, classes: NodeClasses) -> Flags:
         """Classes that some model refuses; a single row satisfies no model but k = 1."""
         refused = self._flag_refused_by(self.models, classes)
-        return refused if classes.fits is None else refused | (classes.fits < self.least_crowd)
+        if classes.fitting is None:
+            return refused
+        # Rows that agree only because they are empty are no crowd, and their values are nobody else's.
+        fitting = self._flag_refused_by(self.models, classes.fitting)
+        return refused | fitting | (classes.fitting.crowds < self.least_crowd)
 
     @property
     def least_crowd(self) -> int:

@@ -31,8 +31,8 @@ class NodeClasses:
     """How many people of the population fit each class."""
     absent_from_release: bool = False
     """Whether some people of the population fit no class."""
-    fits: Ints | None = None
-    """How many rows of the whole table each class could be about, if classes overlap; else the sizes are."""
+    fitting: NodeClasses | None = None
+    """All rows of the whole table that each class could be about, as classes, if classes overlap."""
     alone: Flags | None = None
     """Classes whose rows match nobody, because a missing cell matches nothing."""
     first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))

@@ -3,12 +3,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.protect.anonymity.sensitive_values import ClassValues, build_class_values
+from sfumato.protect.anonymity.node_classes import NodeClasses
+from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn, build_class_values
+
+
+def overlap_classes(plain: NodeClasses, groups: Ints, unknown: Flags, here: Flags) -> NodeClasses:
+    """Classes with the crowds they are hidden among, of some of them, and the rows of the whole table that they fit."""
+
+    def match_values(sensitive: SensitiveColumn) -> ClassValues:
+        own, width = sensitive.pairs(plain.of_row, len(plain.sizes)), len(sensitive.values)
+        return pair_matching_values(own, groups, unknown, here, width)
+
+    def fit_values(sensitive: SensitiveColumn) -> ClassValues:
+        own, width = sensitive.pairs(plain.of_row, len(plain.sizes)), len(sensitive.values)
+        return pair_fitting_values(own, groups, unknown, width)
+
+    crowds = np.maximum(count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0)), 1)
+    fits = count_fitting_rows(groups, unknown, plain.sizes)
+    fitting = replace(plain, crowds=fits, overlapping=fit_values, _counted={}, _measured={})
+    return replace(plain, crowds=crowds, fitting=fitting, overlapping=match_values, _counted={}, _measured={})
 
 
 def pair_matching_values(own: ClassValues, groups: Ints, unknown: Flags, here: Flags, width: int) -> ClassValues:
@@ -20,6 +39,16 @@ def pair_matching_values(own: ClassValues, groups: Ints, unknown: Flags, here: F
     for value in range(width):
         dense[:, value] = count_matching_rows(groups, unknown, dense[:, value])
     dense[~here, 0] = 1  # already refused: any count works
+    of_class, values = np.nonzero(dense)
+    return build_class_values(of_class, values, dense[of_class, values])
+
+
+def pair_fitting_values(own: ClassValues, groups: Ints, unknown: Flags, width: int) -> ClassValues:
+    """The values among the rows that have every value that is known of each class."""
+    dense = np.zeros((groups.shape[1], width), dtype=np.int64)
+    dense[own.classes, own.values] = own.counts
+    for value in range(width):
+        dense[:, value] = count_fitting_rows(groups, unknown, dense[:, value])
     of_class, values = np.nonzero(dense)
     return build_class_values(of_class, values, dense[of_class, values])
 

@@ -25,6 +25,7 @@ from sfumato.errors import ImpossibleRelease
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.k_member import choose_block_size, cluster_in_blocks, list_nested_blocks
+from sfumato.protect.anonymity.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.partition_columns import PartitionColumns, PartLabels, Publish
@@ -61,7 +62,8 @@ class Partition(Method):
     relaxed: bool = False
     """Whether equal values may fall on both sides of a cut: smaller classes, but more is lost."""
     publish: Publish = "ranges"
-    """`ranges`: numbers as ranges, others as sets; `hierarchy`: the lowest label that covers a class's values."""
+    """`ranges`: numbers, dates and times as ranges, others as sets if these fit on a line; `hierarchy`: the lowest
+    label that covers a class's values."""
     refine: bool = True
     """Whether the rows of small parts are clustered instead of cut, if that loses less."""
 
@@ -72,11 +74,12 @@ class Partition(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
+        refuse_unfit_models(self.models, data)
         table, rows = select_participants(data, overlapping=True)
         report_progress("encoding the table")
         judge = GroupJudge(table, self.models)
         self._refuse_impossible(table, judge)
-        columns = PartitionColumns.of(data, self.publish)
+        columns = PartitionColumns.of(data, self.publish, judge.least)
         parts = self._parts(RowParts.whole(columns.cells(table)), columns, judge)
         report_progress("publishing")
         published = _PublishedParts.of(parts, columns)
@@ -112,7 +115,7 @@ class Partition(Method):
         names = [model.model for model in self.models if GroupJudge(table, (model,)).refused(everybody).any()]
         raise ImpossibleRelease(
             f"even all {len(table)} rows as a single class do not satisfy {', '.join(names)}; relax "
-            f"{'it' if len(names) == 1 else 'them'}, or add rows"
+            f"{'it' if len(names) == 1 else 'them'} (k = {len(table)} at most), or add rows"
         )
 
     def _claims(self, table: Table) -> tuple[Claim, ...]:

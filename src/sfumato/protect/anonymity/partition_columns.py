@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The columns of a partition: the order in which each is cut, and the published labels of its parts.
 
-A *place* is a leaf's position in that order: numbers by size, the leaves of a hierarchy branch by branch, other values
-sorted. The place after the last is a missing cell.
+A *place* is a leaf's position in that order: numbers by size, dates and times by the clock, the leaves of a hierarchy
+branch by branch, other values sorted. The place after the last is a missing cell.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import polars as pl
 
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain, format_range, format_set
+from sfumato.data.label_choice import LONGEST_SET, LabelChoice, choose_label, estimate_set_length
+from sfumato.data.published_labels import Domain, format_range
 from sfumato.table import Missing, Table
 
 if TYPE_CHECKING:
@@ -50,17 +51,21 @@ class PartitionColumn:
     """Whether its cells are whole numbers."""
     missing_stays: bool
     """Whether a part without a known cell is published as missing; otherwise as `*`."""
+    spans: bool = False
+    """Whether sets of its values would often be too long to publish, so that it is cut as the ranges it will have."""
 
     @classmethod
     def of(
-        cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing
+        cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing, crowd: int
     ) -> PartitionColumn:
-        """Numbers become ranges and others sets, unless the hierarchy's labels are requested."""
+        """Numbers and moments become ranges and others sets, unless the hierarchy's labels are requested."""
         domain = Domain.of(original, hierarchy)
-        kind: Kind = "range" if original.dtype.is_numeric() and domain.numbers is not None else "set"
+        numeric = original.dtype.is_numeric() and domain.numbers is not None
+        kind: Kind = "range" if numeric or domain.moments is not None else "set"
         if publish == "hierarchy" and hierarchy is not None:
             kind = "tree"
-        return cls(domain, hierarchy, kind, original.dtype.is_integer(), missing is Missing.OWN_VALUE)
+        spans = kind == "set" and hierarchy is None and estimate_set_length(original, crowd) > LONGEST_SET
+        return cls(domain, hierarchy, kind, original.dtype.is_integer(), missing is Missing.OWN_VALUE, spans)
 
     @property
     def leaves(self) -> int:
@@ -76,8 +81,8 @@ class PartitionColumn:
     def order(self) -> Ints:
         """The leaf at each place."""
         if self.kind == "range":
-            assert self.domain.numbers is not None
-            return np.argsort(self.domain.numbers, kind="stable").astype(np.int64)
+            assert self.domain.positions is not None
+            return np.argsort(self.domain.positions, kind="stable").astype(np.int64)
         if self.hierarchy is None:
             return np.arange(self.leaves, dtype=np.int64)
         return np.lexsort([level.group_of_leaf for level in self.hierarchy.levels]).astype(np.int64)
@@ -152,14 +157,28 @@ class PartitionColumn:
         exact = self._label_of_leaves.get(np.sort(leaves).tobytes())
         if exact is not None:
             return exact, self._label_loses(exact)
-        return format_set(self.domain.spellings[leaf] for leaf in leaves), len(places) - 1
+        group = None if self.hierarchy is None else self._find_group_of_all(leaves)
+        return choose_label(self.domain, leaves, group)
+
+    def _find_group_of_all(self, leaves: Ints) -> LabelChoice:
+        """The lowest label of the hierarchy that covers some leaves, wherever they are."""
+        assert self.hierarchy is not None
+        for level in self.hierarchy.levels[1:]:
+            groups = np.unique(level.group_of_leaf[leaves])
+            if len(groups) == 1:
+                label = level.labels[groups[0]]
+                return LabelChoice(label, self._label_loses(label))
+        return LabelChoice(SUPPRESSED, self.scale)
 
     def _range(self, low: int, high: int) -> tuple[str, int]:
-        numbers = self._ordered_numbers
+        numbers = self._ordered_positions
         covered = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
+        if self.domain.moments is not None:
+            ends = [self.domain.spellings[self.order[position]] for position in (low, high)]
+            return f"[{ends[0]}, {ends[1]}]", int(covered) - 1
         if self.whole:  # keep the spelling: a large whole number does not fit a float
-            ends = [int(self.domain.spellings[self.order[position]]) for position in (low, high)]
-            return format_range(ends[0], ends[1]), int(covered) - 1
+            least, most = (int(self.domain.spellings[self.order[position]]) for position in (low, high))
+            return format_range(least, most), int(covered) - 1
         return format_range(float(numbers[low]), float(numbers[high])), int(covered) - 1
 
     def _find_common_label(self, low: int, high: int) -> tuple[str, int]:
@@ -172,9 +191,9 @@ class PartitionColumn:
         return SUPPRESSED, self.scale
 
     @cached_property
-    def _ordered_numbers(self) -> Floats:
-        assert self.domain.numbers is not None
-        return self.domain.numbers[self.order]
+    def _ordered_positions(self) -> Floats:
+        assert self.domain.positions is not None
+        return self.domain.positions[self.order]
 
     @cached_property
     def _label_of_leaves(self) -> dict[bytes, str]:
@@ -216,11 +235,12 @@ class PartitionColumns:
     each: tuple[PartitionColumn, ...]
 
     @classmethod
-    def of(cls, original: Table, publish: Publish) -> PartitionColumns:
-        """The quasi-identifying columns of a table, in its order."""
+    def of(cls, original: Table, publish: Publish, crowd: int) -> PartitionColumns:
+        """The quasi-identifying columns of a table, in its order, for classes of at least `crowd` rows."""
+        frame, hierarchies, missing = original.frame, original.hierarchies, original.missing
         return cls(
             tuple(
-                PartitionColumn.of(original.frame[name], original.hierarchies.get(name), publish, original.missing)
+                PartitionColumn.of(frame[name], hierarchies.get(name), publish, missing, crowd)
                 for name in original.quasi_identifying
             )
         )
@@ -240,7 +260,7 @@ class PartitionColumns:
         starts = np.cumsum([0, *(len(column.groups[0]) for column in self.each)])
         lines = [
             (
-                _NUMBER_OF_KIND[column.kind],
+                _NUMBER_OF_KIND["range" if column.spans else column.kind],
                 column.leaves,
                 start,
                 column.hierarchy.height if column.hierarchy is not None else 0,

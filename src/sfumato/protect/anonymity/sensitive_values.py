@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.hierarchy import Hierarchy, spell_cells
-from sfumato.errors import DataError
+from sfumato.errors import DataError, ask_meant
 from sfumato.table import Table
 
 _DENSE = 1 << 22
@@ -55,7 +55,10 @@ class SensitiveColumn:
     def of(cls, table: Table, name: str, distinct_of_row: Codes | None = None) -> SensitiveColumn:
         """Count a column by distinct rows; without `distinct_of_row`, each row is distinct."""
         if name not in table.frame.columns:
-            raise DataError(f'{table.source}: a model uses the column "{name}", which the table does not have')
+            raise DataError(
+                f'{table.source}: a model uses the column "{name}", which the table does not have'
+                f"{ask_meant([name], table.frame.columns)}"
+            )
         hierarchy = table.hierarchies.get(name)
         values, codes = _number_ordered_values(table.frame[name], hierarchy)
         if distinct_of_row is None:

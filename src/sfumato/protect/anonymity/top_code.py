@@ -107,12 +107,13 @@ class TopCode(Method):
                 f'{table.source}: "{name}" has {len(known)} numbers, too few for {enough} at each end; lower k or share'
             )
         low, high = known[enough - 1], known[-enough]
+        # Whether limits are whole must not tell whether a number beyond them, which nobody sees, has decimals.
+        whole = _are_whole(known.filter((known >= low) & (known <= high)))
         if high > low:
-            whole = known.dtype.is_integer()
             low, high = ((int if whole else float)(end) for end in narrow_range(low, high, whole=whole))
         limits = _Limits(
-            None if self.ends == "top" else _inward(self.floors.get(name, low), known, ceil),
-            None if self.ends == "bottom" else _inward(self.caps.get(name, high), known, floor),
+            None if self.ends == "top" else _inward(self.floors.get(name, low), whole, ceil),
+            None if self.ends == "bottom" else _inward(self.caps.get(name, high), whole, floor),
         )
         self._refuse_lonely(limits, known, f'{table.source}: "{name}"')
         return limits
@@ -148,10 +149,10 @@ class _Limits(NamedTuple):
 
     def claims(self, name: str, k: int) -> tuple[Claim, ...]:
         """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
-        arguments = {"column": name, **{end: limit for end, limit in self._asdict().items() if limit is not None}}
-        between = " and ".join(
-            f"{word} {limit}" for word, limit in (("at least", self.floor), ("at most", self.cap)) if limit is not None
-        )
+        spelt = {end: _simplify(limit) for end, limit in self._asdict().items() if limit is not None}
+        arguments = {"column": name, **spelt}
+        words = {"floor": "at least", "cap": "at most"}
+        between = " and ".join(f"{words[end]} {limit}" for end, limit in spelt.items())
         return (
             Claim(
                 property="beyond_limits",
@@ -177,6 +178,15 @@ def _clip(column: pl.Series, limits: _Limits) -> pl.Series:
     return column.clip(limits.floor, limits.cap).cast(column.dtype)
 
 
-def _inward(limit: float, column: pl.Series, to_whole: Callable[[float], int]) -> Number:
-    """A limit that the column's type can hold: whole for whole numbers."""
-    return to_whole(limit) if column.dtype.is_integer() else float(limit)
+def _are_whole(numbers: pl.Series) -> bool:
+    return numbers.dtype.is_integer() or bool((numbers == numbers.round()).all())
+
+
+def _simplify(limit: Number) -> Number:
+    """A whole limit without a decimal point, whatever the type of the column."""
+    return int(limit) if limit == int(limit) else limit
+
+
+def _inward(limit: float, whole: bool, to_whole: Callable[[float], int]) -> Number:
+    """A limit that the column can hold: whole for whole numbers."""
+    return to_whole(limit) if whole else float(limit)

@@ -19,6 +19,7 @@ from sfumato.errors import PolicyError
 
 MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
 """The support from which a rule shows: a number of baskets, or a share of them."""
+_BETWEEN = (",", ", ", " ")
 Side = tuple[int, ...]
 NamedRule = tuple[Items, Items]
 
@@ -75,6 +76,7 @@ def number_secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Seq
         raise PolicyError("there is nothing to hide: name rules, itemsets, or a file that lists them")
     sides: list[tuple[Items, Items]] = [*rules, *(((), items) for items in itemsets)]
     item_places = index_item_names(data, [item for left, right in sides for item in (*left, *right)], "the rules")
+    _refuse_two_readings(data, [side for pair in sides for side in pair])
     secret = [SecretRule(_number_side(left, item_places), _number_side(right, item_places)) for left, right in sides]
     return tuple(dict.fromkeys(secret))
 
@@ -89,6 +91,17 @@ def index_item_names(data: Baskets, names: Sequence[Item], what: str) -> dict[It
             "an item that does not occur needs no hiding"
         )
     return {name: known[str(name)] for name in names}
+
+
+def _refuse_two_readings(data: Baskets, sides: Sequence[Items]) -> None:
+    """Refuse several items whose names together are the name of one: the wrong reading would leave a rule visible."""
+    known = set(map(str, data.items))
+    unclear = sum(len(side) > 1 and any(mark.join(map(str, side)) in known for mark in _BETWEEN) for side in sides)
+    if unclear:
+        raise PolicyError(
+            f"{unclear} sides of rules or itemsets can be read as several items or as one whose name contains a comma "
+            "or a blank; put that name in double quotes, or list the several items in another order"
+        )
 
 
 def _number_side(items: Items, item_places: Mapping[Item, int]) -> Side:

@@ -38,16 +38,18 @@ class EncodeItems(KeyedMethod):
     Guarantee: all frequent itemsets of the release, mined with the count threshold of the originals and decoded with
     the key (`decode_itemsets`), are those of the originals with their true supports. With `padded` also: every code has
     the support of at least k − 1 others. Against: a provider who only compares how often codes occur with how often
-    items are bought; `padded` leaves it k candidates. Limits: anyone who knows how often *pairs* are bought, or tells
-    added baskets from true ones by a mixture model, names most common items, which the attack `item_frequency`
-    measures; sizes of baskets stay; a provider who leaves out larger itemsets is not noticed; `one_to_n` is broken in
-    the literature (fake codes correlate with nothing, so they are found and removed) and is for study. Papers: Wong,
-    Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
+    items are bought; `padded` leaves it k candidates. Limits: it does not promise that items stay unknown. Anyone who
+    knows how often *pairs* are bought, or tells added baskets from true ones by a mixture model, names most common
+    items, which the attack `item_frequency` measures, so both kinds are for study; sizes of baskets stay; a provider
+    who leaves out larger itemsets is not noticed; `one_to_n` is broken in the literature (fake codes correlate with
+    nothing, so they are found and removed). Papers: Wong, Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009;
+    Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
     """
 
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "baskets"
     utility = "codes"
+    maturity: ClassVar[str] = "for study"  # both kinds are read by who knows how often items are bought
     iso_20889: ClassVar[str] = "cryptographic tools (deterministic encryption)"
     public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 
@@ -65,11 +67,6 @@ class EncodeItems(KeyedMethod):
     """Of `one_to_n`: how many codes belong to no item; by default half as many as there are items."""
     noise: float = Field(default=0.5, ge=0.0)
     """Of `one_to_n`: how many random codes a basket gets on average, as a share of its own."""
-
-    @property
-    def maturity(self) -> str:  # type: ignore[override]
-        """One-to-n mapping was broken in 2009."""
-        return "stable" if self.kind == "padded" else "for study"
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw codes, and what is added to hide their supports; a new key gives new codes."""
@@ -173,7 +170,8 @@ class EncodeItems(KeyedMethod):
                     property="shared_support",
                     threshold=self.k,
                     measure="shared_support",
-                    meaning=f"Every code is in as many baskets as at least {self.k - 1} others.",
+                    meaning=f"Every code is in as many baskets as at least {self.k - 1} others. This does not hide "
+                    "which item it is from anyone who knows supports and tells added baskets from true ones.",
                 )
             )
         else:

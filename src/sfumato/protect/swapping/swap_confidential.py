@@ -35,6 +35,7 @@ from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
 from sfumato.protect.swapping.swap_prices import find_prices
+from sfumato.protect.swapping.swap_random import draw_random_answer
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords, apply_answer
 from sfumato.protect.swapping.swap_utility import measure_association, measure_joint_distance
 from sfumato.randomness import Randomness
@@ -86,8 +87,8 @@ class SwapConfidential(Method):
     pattern: tuple[str, ...] | None = None
     """The non-confidential columns, which an adversary knows; by default the quasi-identifying ones."""
     search: Literal["optimal", "paper", "random"] = "optimal"
-    """`optimal` solves problem (12); `paper` swaps pairs as published, to a local optimum; `random` is phase I alone:
-    swapped records are drawn at random, so that they cannot be inferred from the values."""
+    """`optimal` solves problem (12); `paper` swaps pairs as published, to a local optimum; `random` draws the swapped
+    records evenly, and deals their values out again, so that neither can be inferred from the values."""
     seconds: float = Field(default=60.0, gt=0.0)
     """How long the search may take in each column. Then the best solution so far is published; `details` states its
     bound. With two values `optimal` needs no search."""
@@ -178,9 +179,10 @@ class SwapConfidential(Method):
         if not records.moving:
             return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
         until = monotonic() + self.seconds
-        answer = draw_phase_one_answer(records, chance)
         if self.search == "paper":
-            answer = run_phase_two(records, answer, until).answer
+            answer = run_phase_two(records, draw_phase_one_answer(records, chance), until).answer
+        else:
+            answer = draw_random_answer(records, chance)
         shift = int(np.abs(answer.shift(records)).sum())
         bound = find_prices(records, shift, until)[1].bound
         return SwapOptimum(answer, answer.cost(records), min(bound, answer.cost(records)))

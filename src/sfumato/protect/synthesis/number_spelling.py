@@ -15,6 +15,8 @@ from typing import Literal
 
 import polars as pl
 
+from sfumato.arrays import Ints
+
 _MOMENT = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2}(?P<mark>[T ]))?\d{2}:\d{2}(?P<second>:\d{2}(?:\.(?P<digits>\d{1,9}))?)?"
     r"(?P<zone>Z| ?[+-]\d{2}:?\d{2}| [A-Z]{1,5})?"
@@ -87,12 +89,32 @@ class NumberSpelling:
         """Timestamps that are all given to the minute stay so."""
         if self.kind != "moment":
             return self
+        return replace(self, step=next((step for step in self._list_steps() if not (numbers % step != 0).any()), 1))
+
+    def _list_steps(self) -> list[int]:
+        """Days, hours, minutes, seconds and their decimals, in the smallest unit."""
         second = 10**9 if self._unit == "ns" else 10**6
-        steps = [
+        return [
             *(seconds * second for seconds in _SECONDS),
             *(second // 10**position for position in range(1, self.digits + 1)),
         ]
-        return replace(self, step=next((step for step in steps if not (numbers % step != 0).any()), 1))
+
+    def settle_moments(self, column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
+        """Timestamps in the coarsest unit that all but fewer than `fewest` of the people learnt from keep to.
+
+        Otherwise one person's minutes would appear in everybody's. The few are moved towards the middle, so that none
+        reaches further than before.
+        """
+        fine = replace(self, step=1)
+        numbers = fine.read(column)
+        known = numbers[learnt].drop_nulls()
+        step = next((one for one in self._list_steps() if int((known % one != 0).sum()) < fewest), 1)
+        if not len(known) or step == 1:
+            return column
+        middle = int(known.sort()[len(known) // 2])
+        down = numbers - numbers % step
+        up = down + step * (numbers % step != 0).cast(pl.Int64)
+        return fine.write(up.zip_with(up <= middle, down)).alias(column.name)
 
 
 def _list_fitting_spellings(text: str) -> Iterator[NumberSpelling]:

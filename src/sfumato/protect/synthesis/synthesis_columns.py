@@ -140,6 +140,13 @@ def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
             )
 
 
+def settle_digits(column: pl.Series, learnt: Ints, fewest: int, spelling: NumberSpelling | None) -> pl.Series:
+    """Numbers and timestamps as precise as at least `fewest` of the people learnt from need."""
+    if spelling is None:
+        return settle_decimals(column, learnt, fewest)
+    return spelling.settle_moments(column, learnt, fewest) if spelling.kind == "moment" else column
+
+
 def settle_decimals(column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
     """Numbers with as many decimals as at least `fewest` of the people learnt from need; whole if none.
 

@@ -35,7 +35,7 @@ from sfumato.protect.synthesis.synthesis_columns import (
     DrawnCells,
     SynthesisColumn,
     refuse_infinite,
-    settle_decimals,
+    settle_digits,
 )
 from sfumato.protect.synthesis.synthesis_copies import build_drawn_frame, redraw_copies
 from sfumato.protect.synthesis.synthesis_utility import measure_pair_loss
@@ -95,8 +95,8 @@ class Synthesize(Method):
     beyond what `min_leaf` people reach are pulled back to a point of a coarse grid, since the number itself is
     somebody's. If a hierarchy lists the values, they stay among them; if these are sparse in their range and of few
     people each, as days of birth are, numbers move freely, and the release is without that hierarchy. Numbers have as
-    many decimals as `min_leaf` people need, and are whole if that is none. With false, numbers are published
-    unchanged."""
+    many decimals as `min_leaf` people need, and are whole if that is none; timestamps are as fine as `min_leaf` people
+    need. With false, numbers are published unchanged."""
     rows: int | None = Field(default=None, ge=1)
     """How many rows `full` draws; by default as many as there are originals."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)
@@ -160,9 +160,17 @@ class Synthesize(Method):
         }
         drawn_columns = self._list_drawn_columns(data, learnt)
         if self.smooth:
-            loose = [name for name in drawn_columns if frame.schema[name].is_float() and name not in data.hierarchies]
-            frame = frame.with_columns(settle_decimals(frame[name], people.learnt, self.min_leaf) for name in loose)
-            learnt |= {name: SynthesisColumn.of(frame[name][people.learnt], data.source) for name in loose}
+            fine = [name for name in drawn_columns if frame.schema[name].is_float() or spelt[name] is not None]
+            loose = [name for name in fine if name not in data.hierarchies]
+            frame = frame.with_columns(
+                settle_digits(frame[name], people.learnt, self.min_leaf, spelt[name]) for name in loose
+            )
+            learnt |= {
+                name: SynthesisColumn.of(
+                    frame[name][people.learnt], data.source, spelling=NumberSpelling.of(frame[name])
+                )
+                for name in loose
+            }
         kept = [name for name in names if name not in drawn_columns]
         growth = TreeGrowth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
         models = fit_models([learnt[n] for n in drawn_columns], [learnt[n] for n in kept], growth, data.source)

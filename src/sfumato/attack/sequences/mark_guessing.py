@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Guessing marks: fill in items that were taken out of sequences, from what usually stands between their neighbours.
+
+Against sequences in which items were deleted or marked. The sequences that were not changed show what usually lies
+between two regions. What leaks is what somebody wanted hidden about a person. Abul, Atzori, Bonchi and Giannotti 2007
+mark items; that marks can often be filled in is plain on roads, where there is one way from a place to another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.baskets import Item
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import report_progress
+from sfumato.public.marked_items import MARK
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.sequences import Sequences
+
+Row = list[frozenset[str]]
+
+
+class MarkGuessing(Attack):
+    """A reader sees that something is missing between two places, and knows what usually lies between them.
+
+    The adversary sees the published sequences and is told where an item was taken out, which a mark Δ tells anyway: the
+    neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
+    else next to one of them, or else the commonest of all. If the item still stands in its place, it is read. The
+    targets are the items that the method took out; if it names none, all occurrences of the given `items` in the
+    originals. The risk is the share of correct guesses; the baseline draws items as often as the release has them, or
+    always guesses the commonest, whichever is better.
+    """
+
+    shape: ClassVar[str] = "sequences"
+    public_fields: ClassVar[tuple[str, ...]] = ()
+    private_fields: ClassVar[tuple[str, ...]] = ("items",)
+
+    attack: Literal["mark_guessing"] = "mark_guessing"
+    items: tuple[Item, ...] = Field(default=(), repr=False)
+    """The items to guess if the release does not say which were taken out."""
+
+    def run(
+        self,
+        release: Release,
+        truth: Sequences,
+        control: Sequences | None = None,
+        randomness: Randomness | None = None,
+    ) -> Outcome:
+        """Guess every item that was taken out."""
+        published: Sequences = release.data
+        rows = release.details.get("rows")
+        owners = list(range(len(published))) if rows is None else [int(row) for row in rows]
+        if rows is None and len(published) != len(truth):
+            raise DataError(f"{len(published)} published sequences cannot be compared with {len(truth)} originals")
+        report_progress("guessing marks")
+        before, after = _list_rows(truth), _list_rows(published)
+        targets = self._list_targets(release, before)
+        contexts = _Contexts.of(after)
+        hits = 0
+        places = {owner: place for place, owner in enumerate(owners)}
+        by_row: dict[int, list[_Target]] = {}
+        for target in targets:
+            by_row.setdefault(target.row, []).append(target)
+        for row, missing in by_row.items():
+            seen = after[places[row]] if row in places else []
+            for target, neighbours in _align(before[row], seen, missing):
+                if len(neighbours.here) == len(before[row][target.position]):  # nothing is missing: it is read
+                    hits += target.item in neighbours.here
+                else:
+                    hits += contexts.guess(neighbours) == target.item
+        return Outcome(
+            attempts=len(targets),
+            successes=hits,
+            baseline=contexts.count_blind_hits([target.item for target in targets]),
+            control=None if control is None else _count_in_strangers(control, contexts, len(targets)),
+            facts={"marks": len(targets)},
+        )
+
+    def _list_targets(self, release: Release, before: list[Row]) -> list[_Target]:
+        marks = release.details.get("marks")
+        if marks is not None:
+            return [_Target(int(row), int(position), str(item)) for row, position, item in marks]
+        if not self.items:
+            raise PolicyError("give the items to guess: the release does not state what was taken out")
+        wanted = {str(item) for item in self.items}
+        return [
+            _Target(row, position, item)
+            for row, elements in enumerate(before)
+            for position, element in enumerate(elements)
+            for item in sorted(element & wanted)
+        ]
+
+
+class _Target(NamedTuple):
+    row: int
+    position: int
+    item: str
+
+
+class _Neighbours(NamedTuple):
+    """What is published around a place, and at it; None where there is nothing or the place is not known."""
+
+    left: frozenset[str] | None
+    here: frozenset[str]
+    right: frozenset[str] | None
+
+
+class _Contexts(NamedTuple):
+    """How often each item stands between, behind and ahead of others in the release."""
+
+    between: dict[tuple[str, str], Counter[str]]
+    behind: dict[str, Counter[str]]
+    ahead: dict[str, Counter[str]]
+    total: Counter[str]
+
+    @classmethod
+    def of(cls, rows: list[Row]) -> _Contexts:
+        contexts = cls({}, {}, {}, Counter())
+        for row in rows:
+            for place, element in enumerate(row):
+                items = element - {MARK}
+                contexts.total.update(items)
+                left = row[place - 1] - {MARK} if place else frozenset()
+                right = row[place + 1] - {MARK} if place + 1 < len(row) else frozenset()
+                for item in items:
+                    for one in left:
+                        contexts.behind.setdefault(one, Counter())[item] += 1
+                    for other in right:
+                        contexts.ahead.setdefault(other, Counter())[item] += 1
+                    for one in left:
+                        for other in right:
+                            contexts.between.setdefault((one, other), Counter())[item] += 1
+        return contexts
+
+    def count_blind_hits(self, items: list[str]) -> int:
+        """How many of some items are right when guessed blindly."""
+        commonest, size = _choose(self.total), max(self.total.total(), 1)
+        return max(sum(item == commonest for item in items), round(sum(self.total[item] for item in items) / size))
+
+    def guess(self, neighbours: _Neighbours) -> str | None:
+        """The item that most often stands between the neighbours, or next to one of them, or at all."""
+        left, right = (sorted(side - {MARK}) if side else [] for side in (neighbours.left, neighbours.right))
+        votes: Counter[str] = Counter()
+        for one in left:
+            for other in right:
+                votes.update(self.between.get((one, other), {}))
+        if not votes:
+            for one in left:
+                votes.update(self.behind.get(one, {}))
+            for other in right:
+                votes.update(self.ahead.get(other, {}))
+        for item in neighbours.here:  # what is still there was not taken out
+            votes.pop(item, None)
+        return _choose(votes) or _choose(self.total)
+
+
+def _choose(votes: Counter[str]) -> str | None:
+    return min(votes, key=lambda item: (-votes[item], item), default=None)
+
+
+def _list_rows(sequences: Sequences) -> list[Row]:
+    lists = sequences.to_lists()
+    if sequences.flat:
+        return [[frozenset([str(item)]) for item in row] for row in lists]
+    return [[frozenset(map(str, element)) for element in row] for row in lists]
+
+
+def _align(before: Row, after: Row, missing: list[_Target]) -> Iterator[tuple[_Target, _Neighbours]]:
+    """Each missing item with what is published around it; nothing is known if the rest of the row changed, too."""
+    taken: dict[int, set[str]] = {}
+    for target in missing:
+        taken.setdefault(target.position, set()).add(target.item)
+    emptied = {position for position, items in taken.items() if before[position] <= items}
+    in_place = len(after) == len(before)
+    kept = list(range(len(before))) if in_place else [place for place in range(len(before)) if place not in emptied]
+    place_of = {position: place for place, position in enumerate(kept)} if len(kept) == len(after) else {}
+    for target in missing:
+        left = max((place for position, place in place_of.items() if position < target.position), default=None)
+        right = min((place for position, place in place_of.items() if position > target.position), default=None)
+        here = place_of.get(target.position)
+        yield (
+            target,
+            _Neighbours(
+                None if left is None else after[left],
+                frozenset() if here is None else after[here] - {MARK},
+                None if right is None else after[right],
+            ),
+        )
+
+
+def _count_in_strangers(control: Sequences, contexts: _Contexts, attempts: int) -> int:
+    """How many items of other people are guessed as well: knowledge about the population."""
+    hits = tried = 0
+    for row in _list_rows(control):
+        for place, element in enumerate(row):
+            if tried == attempts:
+                return hits
+            tried += 1
+            left = row[place - 1] if place else None
+            right = row[place + 1] if place + 1 < len(row) else None
+            hits += contexts.guess(_Neighbours(left, frozenset(), right)) in element
+    return hits

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Re-mining of sequences: look at and just below the threshold, where hidden patterns end up.
+
+Against sequences in which patterns were hidden by changing as little as possible: a hidden pattern is then left in just
+as many sequences as the threshold allows. What leaks is which patterns somebody wanted hidden. After Abul, Atzori,
+Bonchi and Giannotti 2007, whose threshold is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.baskets import Item
+from sfumato.errors import PolicyError
+from sfumato.mine.sequences.containment import list_elements, support
+from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
+from sfumato.progress import report_progress
+from sfumato.public.marked_items import MARK
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.sequences import Sequences
+
+NamedPattern = tuple[tuple[str, ...], ...]
+
+
+class SequenceRemining(Attack):
+    """A competitor knows the threshold below which patterns were hidden, and mines there.
+
+    The adversary sees the published sequences and knows the threshold, how many patterns were hidden, how long the
+    longest is, and the limits on gaps and windows. It mines all patterns of at most that length down to a share of the
+    threshold, ranks those that do not exceed it by how near they are, and names the nearest, as many as were hidden: of
+    all, of those whose parts all exceed the threshold, or the longest first; the best ranking counts. The targets are
+    the secret patterns that exceeded the threshold in the originals; a success is one that still does, or is named. The
+    baseline names as many of the same patterns at random. Abul, Atzori, Bonchi, Giannotti 2007.
+    """
+
+    shape: ClassVar[str] = "sequences"
+    public_fields: ClassVar[tuple[str, ...]] = ("threshold", "reach")
+    private_fields: ClassVar[tuple[str, ...]] = ("patterns",)
+
+    attack: Literal["sequence_remining"] = "sequence_remining"
+    patterns: tuple[tuple[Any, ...], ...] = Field(default=(), repr=False)
+    """The secret patterns to look for, lists of items or of item lists. Leave them out in a policy: the attack then
+    looks for what the method hid."""
+    threshold: int | float | None = Field(default=None, ge=0)
+    """In how many sequences, or which share of them, a hidden pattern may be; by default that of the release's
+    method."""
+    reach: float = Field(default=0.5, gt=0, lt=1)
+    """How far below the threshold it mines, as a share of it."""
+
+    def run(
+        self,
+        release: Release,
+        truth: Sequences,
+        control: Sequences | None = None,
+        randomness: Randomness | None = None,
+    ) -> Outcome:
+        """Count the secret patterns in the originals, and mine the release for where they are now."""
+        published: Sequences = release.data
+        secrets = self._list_secrets(release)
+        limit = self._find_limit(release, len(truth))
+        gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
+        targets = {secret for secret in secrets if _count(truth, secret, gap, window) > limit}
+        shown = {secret for secret in targets if _count(published, secret, gap, window) > limit}
+        hidden = targets - shown
+        longest = max((_measure_length(secret) for secret in hidden), default=0)
+        report_progress("mining below the threshold")
+        least = max(1, int(limit * (1 - self.reach)))
+        mined = _mine(published, least, longest, gap, window) if hidden else {}
+        below = {pattern: count for pattern, count in mined.items() if count <= limit}
+        guessed = max((hidden & set(names[: len(hidden)]) for names in _rank(below, mined, limit)), key=len)
+        drawn = min(len(hidden), len(below))
+        seen = hidden & below.keys()
+        return Outcome(
+            attempts=len(targets),
+            successes=len(shown) + len(guessed),
+            baseline=len(shown) + (round(drawn * len(seen) / len(below)) if below else 0),
+            control=None
+            if control is None
+            else sum(_count(control, secret, gap, window) > limit * len(control) / len(truth) for secret in targets),
+            facts={
+                "visible": len(shown),
+                "seen_below": len(seen),
+                "guessed": len(guessed),
+                "candidates": len(below),
+                "at_threshold": sum(count == limit for count in below.values()),
+            },
+        )
+
+    def _list_secrets(self, release: Release) -> list[NamedPattern]:
+        named = [_name(pattern) for pattern in self.patterns]
+        named = named or [_name(pattern) for pattern, _ in release.details.get("sensitive") or ()]
+        if not named:
+            raise PolicyError("give the patterns that were hidden: the release does not state them")
+        return list(dict.fromkeys(named))
+
+    def _find_limit(self, release: Release, rows: int) -> int:
+        """The threshold as a count; of several, the largest."""
+        if self.threshold is None:
+            stated = [int(limit) for _, limit in release.details.get("sensitive") or ()]
+            if not stated:
+                raise PolicyError("give the threshold: the release's method does not state it")
+            return max(stated)
+        return self.threshold if isinstance(self.threshold, int) else int(self.threshold * rows)
+
+
+def _name(pattern: Iterable[Any]) -> NamedPattern:
+    return tuple(tuple(sorted(map(str, element))) for element in list_elements(pattern))
+
+
+def _measure_length(pattern: NamedPattern) -> int:
+    return sum(map(len, pattern))
+
+
+def _count(sequences: Sequences, pattern: NamedPattern, max_gap: int | None, window: int | None) -> int:
+    values: dict[str, Item] = {str(item): item for item in sequences.items}
+    if not all(name in values for element in pattern for name in element):
+        return 0
+    return support(sequences, [[values[name] for name in element] for element in pattern], max_gap, window)
+
+
+def _mine(
+    sequences: Sequences, least: int, longest: int, max_gap: int | None, window: int | None
+) -> dict[NamedPattern, int]:
+    """Frequent patterns by the names of their items; none with a mark."""
+    found = find_subsequences(sequences, least, longest, max_gap, window)
+    names = [str(item) for item in found.items]
+    supports = found.supports.tolist()
+    patterns = {
+        tuple(tuple(sorted(names[code] for code in element)) for element in pattern): supports[number]
+        for number, pattern in enumerate(list_pattern_codes(found))
+    }
+    return {pattern: count for pattern, count in patterns.items() if not any(MARK in element for element in pattern)}
+
+
+def _rank(below: dict[NamedPattern, int], mined: dict[NamedPattern, int], limit: int) -> Iterator[list[NamedPattern]]:
+    """Rankings of what does not exceed the threshold; ties go to the longer pattern, then by name."""
+    nearest = sorted(below, key=lambda pattern: (-below[pattern], -_measure_length(pattern), pattern))
+    yield nearest
+    yield sorted(nearest, key=lambda pattern: not all(mined.get(part, 0) > limit for part in _list_parts(pattern)))
+    yield sorted(nearest, key=lambda pattern: -_measure_length(pattern))
+
+
+def _list_parts(pattern: NamedPattern) -> Iterator[NamedPattern]:
+    """The pattern without one of its items, but not the empty one."""
+    for place, element in enumerate(pattern):
+        for number in range(len(element)):
+            rest = element[:number] + element[number + 1 :]
+            part = (*pattern[:place], *((rest,) if rest else ()), *pattern[place + 1 :])
+            if part:
+                yield part

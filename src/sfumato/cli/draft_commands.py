@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""The commands `sfumato init` and `sfumato hierarchy`: a policy, or one hierarchy, to start from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.questions import ask_k, ask_missing_marks, ask_purpose, ask_sensitive, can_ask, split_names
+from sfumato.cli.terminal import print_json, print_line, show_progress
+
+if TYPE_CHECKING:
+    from sfumato.workflow.draft_source import DraftSource, Shape
+    from sfumato.workflow.policy_draft import PolicyDraft
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing.")]
+Separator = Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns; else detected.")
+]
+Encoding = Annotated[str, typer.Option(help="The text encoding.")]
+
+
+def init_command(
+    data: Annotated[str, typer.Argument(help="A table or baskets: any file that `run` reads, or demo.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The policy file to write.")] = Path("policy.toml"),
+    purpose: Annotated[
+        str | None, typer.Option("--for", help="publish, share, synthetic, outsource or hide. Default: publish.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing and take the defaults.")] = False,
+    k: Annotated[int | None, typer.Option("--k", min=2, help="How many people each person is hidden among.")] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(help="The sensitive columns, comma-separated, instead of the proposed ones.")
+    ] = None,
+    missing_mark: Annotated[
+        list[str] | None, typer.Option(help='A further cell that means "missing"; may be repeated.')
+    ] = None,
+    separator: Separator = None,
+    header: Header = None,
+    encoding: Encoding = "utf-8",
+    shape: Annotated[str | None, typer.Option(help="table or baskets; detected if omitted.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a complete, commented policy for a file, to read, change and run."""
+    from sfumato.workflow.draft_source import DraftSource
+    from sfumato.workflow.policy_draft import draft_policy, refuse_existing
+
+    refuse_existing(out)
+    with show_progress(as_json):
+        source = DraftSource.of(data, _parse_shape(shape), separator, header, encoding)
+        source = source.mark_missing(tuple(missing_mark or ()))
+    asks = not yes and not as_json and can_ask()
+    columns = None if sensitive is None else split_names(sensitive)
+    if asks:
+        purpose = purpose or ask_purpose()
+        source, columns, k = _ask_about_data(source, purpose, columns, k)
+    with show_progress(as_json):
+        draft = draft_policy(source, purpose or "publish", out, k=k, sensitive=columns)
+        draft.save()
+    if as_json:
+        print_json(_describe_draft(draft))
+    else:
+        _print_draft(draft, defaults=not asks and not yes)
+
+
+def _parse_shape(word: str | None) -> Shape | None:
+    from sfumato.errors import PolicyError
+
+    if word in (None, "table", "baskets"):
+        return word  # type: ignore[return-value]
+    raise PolicyError(f'"{word}" is not a shape; choose table or baskets')
+
+
+def _ask_about_data(
+    source: DraftSource, purpose: str, columns: tuple[str, ...] | None, k: int | None
+) -> tuple[DraftSource, tuple[str, ...] | None, int | None]:
+    """Ask what only the custodian knows; options that were given are not asked again."""
+    from sfumato.data.roles import Role
+    from sfumato.workflow.draft_methods import choose_k, parse_purpose
+    from sfumato.workflow.policy_draft import decide_roles
+
+    if source.shape != "table":
+        return source, columns, k
+    source = source.mark_missing(ask_missing_marks(source))
+    if columns is None:
+        proposed = decide_roles(source, parse_purpose(purpose))
+        columns = ask_sensitive([p.column for p in proposed if p.role is Role.SENSITIVE], source.frame.columns)
+    if k is None and purpose in ("publish", "share"):
+        k = ask_k(choose_k(source.frame.height, source.path))
+    return source, columns, k
+
+
+def _describe_draft(draft: PolicyDraft) -> dict[str, Any]:
+    return {
+        "policy": str(draft.path),
+        "hierarchies": [str(draft.path.parent / name) for name in draft.hierarchies],
+        "notes": list(draft.notes),
+        "next": f"sfumato run {shlex.quote(str(draft.path))}",
+    }
+
+
+def _print_draft(draft: PolicyDraft, *, defaults: bool) -> None:
+    facts = _describe_draft(draft)
+    beside = len(facts["hierarchies"])
+    files = (
+        "" if not beside else " and 1 hierarchy beside it" if beside == 1 else f" and {beside} hierarchies beside it"
+    )
+    print_line(f"Wrote {draft.path}{files}. Keep what was written private: it holds values of your data.")
+    if defaults:
+        print_line("Note: this is not a terminal, so nothing was asked and the defaults were taken.")
+    for note in draft.notes:
+        print_line(f"Note: {note}")
+    print_line(f"Read it, change what you know better, then type: {facts['next']}")
+
+
+def hierarchy_command(
+    data: Annotated[str, typer.Argument(help="A table: any file that `run` reads, or demo.")],
+    column: Annotated[str, typer.Argument(help="The column.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the hierarchy to this file, in ARX's format.")
+    ] = None,
+    separator: Separator = None,
+    header: Header = None,
+    encoding: Encoding = "utf-8",
+    as_json: Json = False,
+) -> None:
+    """Propose a hierarchy for a column, with the counts at each level; write it for editing."""
+    from sfumato.data.hierarchy_proposals import count_level_rows, propose_hierarchy
+    from sfumato.errors import DataError, PolicyError
+    from sfumato.workflow.draft_source import DraftSource
+    from sfumato.workflow.policy_draft import refuse_existing, save_hierarchy
+    from sfumato.workflow.toml_text import write_entry
+
+    if out is not None:
+        refuse_existing(out)
+    with show_progress(as_json):
+        frame = DraftSource.of(data, "table", separator, header, encoding).frame
+        if column not in frame.columns:
+            raise PolicyError(f'{data}: there is no column "{column}"; the columns are {", ".join(frame.columns)}')
+        proposal = propose_hierarchy(frame[column])
+        if proposal is None:
+            raise DataError(
+                f'{data}: "{column}" has too few values, or values without groups or order, to propose a hierarchy; '
+                "write one by hand, one row for each value: value;group;*"
+            )
+        levels = count_level_rows(proposal.hierarchy, frame[column])
+        if out is not None:
+            save_hierarchy(proposal.hierarchy, out)
+    line = write_entry(column, proposal.description or (str(out) if out is not None else f"{column}.csv"))
+    if as_json:
+        written = None if out is None else str(out)
+        print_json(
+            {"column": column, "reason": proposal.reason, "levels": levels.to_dicts(), "policy": line, "file": written}
+        )
+        return
+    print_line(proposal.reason)
+    print_line("level  labels  rows of the rarest  rows of the commonest")
+    for level, labels, fewest, most in levels.iter_rows():
+        print_line(f"{level:>5}  {labels:>6}  {fewest:>18}  {most:>21}")
+    if out is None:
+        print_line("Write it to a file for editing: --out FILE.")
+    else:
+        print_line(f"Wrote {out}. It holds values of your data: keep it private.")
+    print_line(f"In a policy, under [hierarchies]: {line}")

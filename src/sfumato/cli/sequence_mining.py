@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What `sfumato mine` does with a file of sequences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class SequenceOptions(NamedTuple):
+    """How sequences are read and mined."""
+
+    support: int | float
+    kind: Any
+    max_length: int | None
+    max_gap: int | None
+    window: int | None
+    id_column: str
+    item: str
+    time: str
+    separator: str | None
+
+
+def is_sequence_file(path: Path) -> bool:
+    """Whether the first line of a text file that is no comment ends in -2, which closes a sequence in SPMF's format."""
+    from sfumato.data.basket_files import guess_basket_format, read_text
+
+    if not path.is_file() or guess_basket_format(path, writing=True) == "long":
+        return False
+    lines = (line.strip() for line in read_text(path).splitlines())
+    first = next((line for line in lines if line and line[:1] not in (b"#", b"%", b"@")), b"")
+    return first.split()[-1:] == [b"-2"]
+
+
+def mine_sequences(data: Path, options: SequenceOptions, out: Path | None) -> pl.DataFrame:
+    """The frequent subsequences of a file, also written to another if asked for."""
+    from sfumato import mine
+    from sfumato.sequences import Sequences
+
+    sequences = Sequences.read(
+        data, id=options.id_column, item=options.item, time=options.time, separator=options.separator
+    )
+    found = mine.frequent_subsequences(
+        sequences, options.support, options.max_length, options.max_gap, options.window, options.kind
+    )
+    if out is not None:
+        mine.save_subsequences(found, out)
+    return found
+
+
+def spell_patterns(found: pl.DataFrame) -> pl.DataFrame:
+    """Patterns of itemsets as texts for the terminal: {a, b}, {c}."""
+    import polars as pl
+
+    if not isinstance(found["pattern"].dtype.inner, pl.List):  # type: ignore[attr-defined]
+        return found
+    texts = [
+        ["{" + ", ".join(map(str, element)) + "}" for element in pattern] for pattern in found["pattern"].to_list()
+    ]
+    return found.with_columns(pl.Series("pattern", texts, dtype=pl.List(pl.String)))

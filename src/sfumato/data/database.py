@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Read a table or view of a PostgreSQL server through ADBC, in one read-only transaction.
+
+No message holds what the server or the driver said: it may name a user, a host or a value. The password of an address
+is used for the connection and shown nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.arrow_frame import build_frame
+from sfumato.data.cell_types import type_cells
+from sfumato.data.file_kinds import require_library
+from sfumato.data.foreign_worker import quote_name
+from sfumato.data.source import Source, hide_password
+from sfumato.errors import DataError, quote_names
+
+_PLAIN = frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "date", "timestamp"}) | {
+    "timestamptz"
+}
+"""Types that go through as they are; all others are read as text."""
+_SECONDS = 15
+_MOST_NAMES = 12
+_COLUMNS = """\
+SELECT a.attname, t.typname FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = to_regclass({}) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
+_TABLES = """\
+SELECT CASE WHEN n.nspname = ANY (current_schemas(false)) THEN c.relname ELSE n.nspname || '.' || c.relname END
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1"""
+
+
+def read_server_table(source: Source) -> pl.DataFrame:
+    """Read all rows of a table; decimals become numbers if no digit is lost, as in a text file."""
+    shown = hide_password(source.location)
+    require_library("postgresql", shown)
+    import adbc_driver_manager
+    import adbc_driver_postgresql.dbapi as driver
+
+    try:
+        connection = driver.connect(_limit_waiting(source.location))
+    except adbc_driver_manager.Error as error:
+        raise DataError(f"{shown}: {_explain_connection(str(error))}") from None
+    try:
+        with connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            return _fetch(cursor, source, shown)
+    except adbc_driver_manager.Error as error:
+        denied = getattr(error, "sqlstate", None) == "42501"
+        why = "this user may not read the table; ask for the right to SELECT" if denied else "the table cannot be read"
+        raise DataError(f"{shown}: {why}") from None
+
+
+def _fetch(cursor: Any, source: Source, shown: str) -> pl.DataFrame:
+    name = source.table or _find_only_table(cursor, shown)
+    quoted = ".".join(map(quote_name, name.split(".", 1)))
+    literal = "'" + quoted.replace("'", "''") + "'"
+    cursor.execute(_COLUMNS.format(literal))
+    columns = [(str(column), str(kind)) for column, kind in cursor.fetchall()]
+    if not columns:
+        raise DataError(f"{shown}: there is no such table, or it has no columns; there are {_list_tables(cursor)}")
+    wanted = ", ".join(quote_name(n) if kind in _PLAIN else f"{quote_name(n)}::text" for n, kind in columns)
+    cursor.execute(f"SELECT {wanted} FROM {quoted}")
+    table = cursor.fetch_arrow_table().rename_columns([column for column, _ in columns])
+    frame = build_frame(table, shown)
+    decimals = [column for column, kind in columns if kind == "numeric"]
+    return frame.with_columns(type_cells(frame.select(decimals)).get_columns())
+
+
+def _find_only_table(cursor: Any, shown: str) -> str:
+    cursor.execute(_TABLES)
+    names = [str(name) for (name,) in cursor.fetchall()]
+    if len(names) != 1:
+        raise DataError(f"{shown}: name a table at the end, such as ?table=patients; there are {_format_names(names)}")
+    return names[0]
+
+
+def _list_tables(cursor: Any) -> str:
+    cursor.execute(_TABLES)
+    return _format_names([str(name) for (name,) in cursor.fetchall()])
+
+
+def _format_names(names: list[str]) -> str:
+    return (quote_names(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")) or "none that you may read"
+
+
+def _limit_waiting(address: str) -> str:
+    """The address with a limit on how long connecting may take."""
+    if "connect_timeout=" in address:
+        return address
+    return f"{address}{'&' if '?' in address else '?'}connect_timeout={_SECONDS}"
+
+
+def _explain_connection(said: str) -> str:
+    """Why there is no connection: the driver gives a text only, which is not passed on."""
+    if re.search(r"no password supplied", said):
+        return "the server asks for a password; set PGPASSWORD, or write it into ~/.pgpass"
+    if re.search(r"authentication failed|role .* does not exist|no pg_hba.conf", said):
+        return "the server refuses this user or password; check the user, PGPASSWORD or ~/.pgpass"
+    if re.search(r"database .* does not exist", said):
+        return "the server has no such database; check the end of the address"
+    if re.search(r"invalid|could not parse|missing", said):
+        return "this is not an address; write postgresql://user@host:5432/database?table=patients"
+    return "the server cannot be reached; check host and port, and that it runs"

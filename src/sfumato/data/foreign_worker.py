@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Read a workbook, a statistics file or a database file as Arrow batches, inside the process of `arrow_worker`.
+
+The libraries that parse these formats are C, C++ and Rust code that a hostile file may crash; here that does no harm.
+This file is loaded by its path, imports nothing of sfumato, and tells what went wrong by an exit code.
+
+Numbers, text, truth values and dates go through as the file types them. Value labels, variable labels and what else
+only the other process can judge go along as metadata of the fields (`LABELS`).
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+LABELS = b"labels"
+"""The key under which a field tells its labels, as JSON: `{"title": …, "values": [[code, label], …]}`."""
+SEVERAL, NOT_THERE, LOCKED, NO_WORKBOOK = 15, 16, 17, 18
+"""Exit codes: which table is not clear, there is no such table (both list the names), a password is needed, and a zip
+archive or an old Office file that is no workbook."""
+STATISTICS = {
+    "spss": "read_sav",
+    "stata": "read_dta",
+    "sas": "read_sas7bdat",
+    "sas_transport": "read_xport",
+    "spss_portable": "read_por",
+}
+_ROWS = 1 << 16
+
+
+class Refused(Exception):
+    """The file cannot be read, for a reason with an exit code; `names` are the tables that there are."""
+
+    def __init__(self, code: int, names: list[str] | None = None) -> None:
+        """Keep the code and the names."""
+        super().__init__(code)
+        self.code, self.names = code, names or []
+
+
+class Request(NamedTuple):
+    """What to read."""
+
+    kind: str
+    path: str
+    """Where the file is, for databases, which cannot be read from a stream."""
+    table: str | None
+    header: bool
+    limit: int
+
+
+class Batches(NamedTuple):
+    """A schema, its batches, and the number of cells that the file declares."""
+
+    schema: Any
+    batches: Iterator[Any]
+    cells: int
+
+
+def import_library(kind: str) -> None:
+    """Import what reads a kind of file."""
+    import importlib
+
+    names = ("fastexcel",) if kind == "excel" else ("polars", "pyreadstat") if kind in STATISTICS else (kind,)
+    for name in ("pyarrow", *("sqlite3" if name == "sqlite" else name for name in names)):
+        importlib.import_module(name)
+
+
+def open_foreign(source: Any, request: Request) -> Batches:
+    """Read the whole table; its batches are handed over one by one."""
+    if request.kind == "excel":
+        table = read_workbook(source.read(), request)
+    elif request.kind in STATISTICS:
+        table = read_statistics(source, request.kind)
+    elif request.kind == "sqlite":
+        table = read_sqlite(request)
+    else:
+        table = read_duckdb(request)
+    return Batches(table.schema, iter(table.to_batches(_ROWS)), table.num_rows * table.num_columns)
+
+
+def read_workbook(content: bytes, request: Request) -> Any:
+    """One sheet, typed by all of its cells; a column of several types is text, an error such as #N/A is missing."""
+    import logging
+
+    import fastexcel
+    import pyarrow as pa
+
+    logging.disable(logging.CRITICAL)
+    _refuse_archive(content, request.limit)
+    try:
+        book = fastexcel.read_excel(content)
+    except fastexcel.FastExcelError as error:
+        raise Refused(LOCKED if "assword" in str(error) else NO_WORKBOOK) from None
+    sheet = choose_name(book.sheet_names, request.table, [name for name in book.sheet_names if _has_cells(book, name)])
+    names, first = _read_header(book, sheet, request)
+    if not names:
+        return pa.table({})
+    positions = [f"f{number}" for number in range(len(names))]
+    columns = _load_columns(book, sheet, first, positions)
+    return pa.table([columns[name] for name in positions], schema=_describe(columns, positions, names))
+
+
+def _refuse_archive(content: bytes, limit: int) -> None:
+    """Stop at an archive that is no workbook, or that declares more than may be unpacked."""
+    import io
+
+    if not content.startswith(b"PK"):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+    names = {part.filename for part in parts}
+    if not any(name.lower().startswith("xl/workbook.") for name in names) and "content.xml" not in names:
+        raise Refused(NO_WORKBOOK)
+    if sum(part.file_size for part in parts) > 2 * limit:  # XML takes more than the cells that it spells
+        raise MemoryError
+
+
+def _has_cells(book: Any, name: str) -> bool:
+    sheet = book.load_sheet(name, header_row=None, n_rows=1, dtypes="string")
+    return bool(sheet.width)
+
+
+def _read_header(book: Any, sheet: str, request: Request) -> tuple[list[str], int]:
+    """The names of the columns, empty where there is none, and the first row of cells."""
+    top = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow()
+    if not request.header:
+        return [""] * top.num_columns, 0
+    names = [column[0].as_py() if len(column) else None for column in top.columns]
+    return ["" if name is None else str(name).strip() for name in names], 1
+
+
+def _load_columns(book: Any, sheet: str, first: int, names: list[str]) -> dict[str, Any]:
+    import fastexcel
+
+    options = {
+        "header_row": None,
+        "skip_rows": first,
+        "column_names": names,
+        "schema_sample_rows": None,
+        "skip_whitespace_tail_rows": True,
+    }
+    try:
+        loaded = book.load_sheet(sheet, **options).to_arrow()
+        return {name: loaded.column(name) for name in names}
+    except fastexcel.UnsupportedColumnTypeCombinationError:
+        pass
+    columns = {}
+    for position, name in enumerate(names):  # the types of one column do not mix: it alone is read as text
+        try:
+            loaded = book.load_sheet(sheet, use_columns=[position], **options).to_arrow()
+        except fastexcel.UnsupportedColumnTypeCombinationError:
+            loaded = book.load_sheet(sheet, use_columns=[position], dtypes="string", **options).to_arrow()
+        columns[name] = loaded.column(name)
+    return columns
+
+
+def _describe(columns: Mapping[str, Any], positions: list[str], names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([pa.field(name, columns[at].type) for at, name in zip(positions, names, strict=True)])
+
+
+def read_statistics(source: Any, kind: str) -> Any:
+    """A file of SPSS, Stata or SAS; cells that it declares as missing are missing."""
+    import polars as pl
+    import pyarrow as pa
+    import pyreadstat
+
+    try:
+        frame, about = getattr(pyreadstat, STATISTICS[kind])(source, output_format="polars")
+    except UnicodeDecodeError:
+        source.seek(0)
+        frame, about = getattr(pyreadstat, STATISTICS[kind])(source, output_format="polars", encoding="latin1")
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    fields = [
+        field.with_metadata({LABELS: json.dumps(labels)}) if (labels := _gather_labels(field.name, about)) else field
+        for field in table.schema
+    ]
+    return pa.table(table.columns, schema=pa.schema(fields))
+
+
+def _gather_labels(name: str, about: Any) -> dict[str, Any]:
+    title = about.column_names_to_labels.get(name)
+    values = [[code, label] for code, label in about.variable_value_labels.get(name, {}).items()]
+    found = {"title": title, "values": values}
+    return {key: value for key, value in found.items() if value}
+
+
+def choose_name(names: list[str], wanted: str | None, filled: list[str] | None = None) -> str:
+    """The named sheet or table, or the only one; an empty sheet beside it does not count."""
+    if wanted is not None:
+        if wanted not in names:
+            raise Refused(NOT_THERE, names)
+        return wanted
+    candidates = names if filled is None or not filled else filled
+    if len(candidates) != 1:
+        raise Refused(SEVERAL, names)
+    return candidates[0]
+
+
+def read_sqlite(request: Request) -> Any:
+    """A table or view of an SQLite file. A column of several types is text: SQLite types cells, not columns."""
+    import sqlite3
+    from contextlib import closing
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    with closing(sqlite3.connect(f"{Path(request.path).absolute().as_uri()}?mode=ro", uri=True)) as database:
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA query_only = ON")
+        listed = (
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        )
+        names = [str(name) for (name,) in database.execute(listed)]
+        table = choose_name(sorted(names), request.table)
+        cursor = database.execute(f"SELECT * FROM {quote_name(table)}")
+        heads = [column[0] for column in cursor.description]
+        columns: list[list[Any]] = [[] for _ in heads]
+        while rows := cursor.fetchmany(_ROWS):
+            if (len(columns[0]) + len(rows)) * len(columns) > request.limit:  # a view can have rows without end
+                raise MemoryError
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(cells)
+    arrays = [_build_array(column) for column in columns]
+    return pa.table(arrays, schema=pa.schema([pa.field(n, a.type) for n, a in zip(heads, arrays, strict=True)]))
+
+
+def _build_array(cells: list[Any]) -> Any:
+    """Whole numbers, numbers, text or bytes; what mixes numbers and text is text."""
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    if kinds <= {int} and kinds:
+        return pa.array(cells, pa.int64())
+    if kinds <= {int, float} and kinds:
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+    if bytes in kinds:
+        return pa.array([c.encode() if isinstance(c, str) else c if isinstance(c, bytes) else None for c in cells])
+    return pa.array([None if cell is None else str(cell) for cell in cells], pa.large_string())
+
+
+def quote_name(name: str) -> str:
+    """A name as SQL spells it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def read_duckdb(request: Request) -> Any:
+    """A table or view of a DuckDB file, with no access to anything else."""
+    import duckdb
+
+    settings: dict[str, Any] = {"threads": 1, "enable_external_access": False, "lock_configuration": True}
+    with duckdb.connect(request.path, read_only=True, config=settings) as database:
+        listed = (
+            "SELECT table_schema, table_name FROM information_schema.tables "
+            "WHERE table_catalog = current_catalog() ORDER BY 1, 2"
+        )
+        found = database.execute(listed).fetchall()
+        named = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in found}
+        schema, name = named[choose_name(list(named), request.table)]
+        result = database.execute(f"SELECT * FROM {quote_name(schema)}.{quote_name(name)}")
+        return result.to_arrow_table()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The label of several values that a person can read: a set on one line, otherwise a range or a group."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Ints
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.label_ranges import format_text_range
+from sfumato.data.published_labels import Domain, format_set
+
+LONGEST_SET = 80
+"""The most characters of a published set: a line of a screen."""
+
+
+class LabelChoice(NamedTuple):
+    """A label, and how many leaves it covers beyond one."""
+
+    text: str
+    lost: int
+
+
+def choose_label(domain: Domain, leaves: Ints, group: LabelChoice | None = None) -> LabelChoice:
+    """The set of some leaves if it fits on a line; otherwise what loses least of a range, a `group` and a star.
+
+    `group` is the lowest label of the hierarchy that covers them all.
+    """
+    text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
+    if len(text) <= LONGEST_SET:
+        return LabelChoice(text, len(leaves) - 1)
+    star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
+    choices = [choice for choice in (choose_range(domain, leaves), group, star) if choice is not None]
+    return min(choices, key=lambda choice: choice.lost)
+
+
+def estimate_set_length(column: pl.Series, rows: int) -> float:
+    """About how many characters the set of the values of some random rows has."""
+    counts = spell_cells(column.drop_nulls()).rename("value").value_counts()
+    if counts.is_empty():
+        return 0.0
+    shares = counts["count"] / counts["count"].sum()
+    chances = 1 - (1 - shares) ** rows
+    return float((chances * (counts["value"].str.len_chars() + len(", "))).sum())
+
+
+def choose_range(domain: Domain, leaves: Ints) -> LabelChoice | None:
+    """The range between the first and the last of some leaves; None if it cannot be written or has another meaning."""
+    if domain.positions is not None:
+        there = domain.positions[leaves]
+        ends = leaves[np.argmin(there)], leaves[np.argmax(there)]
+        covered = int(((domain.positions >= there.min()) & (domain.positions <= there.max())).sum())
+    else:
+        ranks = domain.word_ranks[leaves]
+        ends = leaves[np.argmin(ranks)], leaves[np.argmax(ranks)]
+        covered = int(ranks.max() - ranks.min()) + 1
+    text = format_text_range(domain.spellings[ends[0]], domain.spellings[ends[1]])
+    if text is None or text in domain.groups or not domain.reads(text):
+        return None
+    return LabelChoice(text, covered - 1)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Months, days, timestamps and times of day as positions in time, which have an order and so have ranges.
+
+A text file has no dates, and a table keeps timestamps as text. ISO spellings are read: `2009-06`, `2009-06-30`,
+`2009-06-30 12:00:00+02:00`, `12:00`. A column is in time only if all of its values are of one of these kinds, with a
+time zone in all of them or in none.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from typing import Final
+
+import polars as pl
+
+_SECOND: Final = 10**6
+"""Positions are counted in microseconds."""
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<part>\d{1,6})0{0,3})?)?"
+_ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})"
+_KINDS = {
+    "month": r"^(?P<month>\d{4}-\d{2})$",
+    "day": rf"^(?P<day>{_DAY})$",
+    "moment": rf"^(?P<day>{_DAY})[T ]{_CLOCK}$",
+    "moment in a zone": rf"^(?P<day>{_DAY})[T ]{_CLOCK}{_ZONE}$",
+    "time": rf"^{_CLOCK}$",
+}
+_PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
+_EPOCH = date(1970, 1, 1)
+
+
+def read_moments(texts: pl.Series) -> pl.Series | None:
+    """The position in time of each text; None unless every known one is a moment of the same kind."""
+    known = texts.drop_nulls()
+    kind = find_moment_kind(known[0]) if len(known) else None
+    if kind is None or not known.str.contains(_KINDS[kind]).all():
+        return None
+    parts = texts.str.extract_groups(_KINDS[kind]).struct.unnest()
+    days = _read_days(parts["month"] + "-01" if kind == "month" else parts["day"]) if kind != "time" else None
+    if days is not None and days.null_count() > texts.null_count():
+        return None  # the 31st of February
+    clock = _read_clock(parts) if "hour" in parts.columns else pl.repeat(0, len(texts), dtype=pl.Int64, eager=True)
+    position = clock if days is None else days * 86_400 * _SECOND + clock
+    return position.cast(pl.Float64).alias(texts.name)
+
+
+class UtcSpelling:
+    """Timestamps in several time zones, as around a change of the clocks: one zone can write them all."""
+
+    kind = "moment"
+
+    def read(self, texts: pl.Series) -> pl.Series:
+        """Microseconds; null for what is not a timestamp in a zone."""
+        moments = read_moments(texts)
+        return pl.repeat(None, len(texts), dtype=pl.Int64, eager=True) if moments is None else moments.cast(pl.Int64)
+
+    def write(self, numbers: pl.Series) -> pl.Series:
+        """Timestamps in UTC, to the second."""
+        return numbers.cast(pl.Datetime("us")).dt.round("1s").dt.strftime("%Y-%m-%d %H:%M:%S+00:00")
+
+
+def find_utc_spelling(column: pl.Series) -> UtcSpelling | None:
+    """How to spell a column of timestamps in time zones; None for any other column."""
+    known = column.drop_nulls().head(1) if column.dtype == pl.String else None
+    if known is None or not len(known) or find_moment_kind(known[0]) != "moment in a zone":
+        return None
+    return UtcSpelling() if read_moments(column) is not None else None
+
+
+def _read_days(texts: pl.Series) -> pl.Series:
+    return texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Int64)
+
+
+def _read_clock(parts: pl.DataFrame) -> pl.Series:
+    hour, minute, second = (parts[name].cast(pl.Int64).fill_null(0) for name in ("hour", "minute", "second"))
+    part = parts["part"].str.pad_end(6, "0").cast(pl.Int64).fill_null(0)
+    seconds = (hour * 60 + minute) * 60 + second
+    if "zone" in parts.columns:
+        zone = parts["zone"].str.replace("Z", "+00:00", literal=True).str.replace(":", "", literal=True)
+        offset = zone.str.slice(1, 2).cast(pl.Int64) * 60 + zone.str.slice(3, 2).cast(pl.Int64)
+        ahead = (zone.str.starts_with("-").cast(pl.Int64) * -2 + 1) * offset
+        seconds = seconds - ahead * 60
+    return seconds * _SECOND + part
+
+
+def find_moment_kind(text: str) -> str | None:
+    """Which kind of moment a text spells; None for any other text."""
+    return next((kind for kind, pattern in _PATTERNS.items() if pattern.match(text)), None)
+
+
+def parse_moment(text: str) -> float | None:
+    """The position in time of one text; None if it is not a moment."""
+    kind = find_moment_kind(text)
+    if kind is None:
+        return None
+    parts = _PATTERNS[kind].fullmatch(text)
+    assert parts is not None
+    fields = parts.groupdict()
+    day = f"{fields['month']}-01" if kind == "month" else fields.get("day")
+    try:
+        days = (date.fromisoformat(day) - _EPOCH).days if day else 0
+    except ValueError:
+        return None
+    hour, minute, second = (int(fields.get(name) or 0) for name in ("hour", "minute", "second"))
+    seconds = (hour * 60 + minute) * 60 + second - _parse_zone(fields.get("zone") or "Z")
+    return float((days * 86_400 + seconds) * _SECOND + int((fields.get("part") or "").ljust(6, "0")))
+
+
+def _parse_zone(zone: str) -> int:
+    """The seconds by which a zone is ahead."""
+    if zone == "Z":
+        return 0
+    digits = zone[1:].replace(":", "")
+    ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return int(ahead.total_seconds()) * (-1 if zone[0] == "-" else 1)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""What may have been meant by the name of a file that is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sfumato.errors import ask_meant
+
+_MOST_FILES = 5_000
+"""Of a larger folder, only this many names are compared."""
+
+
+def ask_for_file(path: Path) -> str:
+    """`; did you mean "people.csv"?` for a missing file next to one with a similar name; or which folder is missing."""
+    folder = path.parent
+    try:
+        if not folder.is_dir():
+            return f"; there is no folder {folder} either"
+        names = [entry.name for entry, _ in zip(folder.iterdir(), range(_MOST_FILES), strict=False)]
+    except OSError:
+        return ""
+    return ask_meant([path.name], (name for name in names if not name.startswith(".")))

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What a data path names: a file, a pattern, a sheet of a workbook, or a table of a database.
+
+- ``people.csv``, ``parts/*.parquet``: files;
+- ``people.xlsx?sheet=Patients``: one sheet of a workbook;
+- ``sqlite:///people.db?table=patients``, ``duckdb:///people.duckdb?table=patients``: a table of a database file,
+  relative with three slashes, absolute with four;
+- ``postgresql://user@host/database?table=schema.patients``: a table of a server.
+
+A password belongs in the environment (`PGPASSWORD`) or in `~/.pgpass`. One in an address is used and never shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+from sfumato.errors import DataError
+
+_DATABASE = re.compile(r"(sqlite|duckdb|postgres|postgresql):(/{1,2})(.*)", re.DOTALL)  # a `Path` keeps one slash only
+_PART = re.compile(r"(.+)\?(?:sheet|table)=(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data path, taken apart."""
+
+    kind: str
+    """`file`, `sqlite`, `duckdb` or `postgresql`."""
+    location: str
+    """The path or pattern of a file, or the address of a server without its table."""
+    table: str | None = None
+    """The table of a database or the sheet of a workbook, if named."""
+
+    def __repr__(self) -> str:
+        """The source without a password."""
+        return f"Source({self.kind}: {hide_password(self.location)})"
+
+
+def parse_source(path: str | Path) -> Source:
+    """Take a data path apart."""
+    text = str(path)
+    if (address := _DATABASE.fullmatch(text)) is not None:
+        return _parse_address(address[1], address[2], address[3])
+    part = _PART.fullmatch(text)
+    if part is None or _exists(text):
+        return Source("file", text)
+    return Source("file", part[1], part[2])
+
+
+def is_database(path: str | Path) -> bool:
+    """Whether a data path is the address of a database."""
+    return parse_source(path).kind != "file"
+
+
+def is_server(path: str | Path) -> bool:
+    """Whether a data path names a table on a server, which has no file."""
+    return parse_source(path).kind == "postgresql"
+
+
+def locate_source(path: str, locate: Callable[[str], str]) -> str:
+    """The same data path with its file located by a function, as paths of a policy are relative to it."""
+    source = parse_source(path)
+    if source.kind == "postgresql":
+        return path
+    if source.kind == "file":
+        return locate(path) if source.table is None else f"{locate(source.location)}?sheet={source.table}"
+    query = "" if source.table is None else "?" + urlencode({"table": source.table})
+    return f"{source.kind}:///{locate(source.location)}{query}"
+
+
+def hide_password(text: str) -> str:
+    """The text without the password of an address in it."""
+    text = re.sub(r"(?<=:/)(/?[^:/@\s]*):.*@", r"\1:…@", text, flags=re.DOTALL)
+    return re.sub(r"(?i)(?<=[?&])(password|sslpassword)=[^&]*", r"\1=…", text)
+
+
+def _parse_address(scheme: str, slashes: str, rest: str) -> Source:
+    base, _, query = rest.partition("?")
+    options = parse_qsl(query, keep_blank_values=True)
+    tables = [value for name, value in options if name == "table"]
+    if len(tables) > 1 or "" in tables:
+        raise DataError(f"{scheme}: name one table at the end of the address, such as ?table=patients")
+    table = tables[0] if tables else None
+    others = [(name, value) for name, value in options if name != "table"]
+    if scheme in ("sqlite", "duckdb"):
+        if others:
+            raise DataError(f"{scheme}: the address of a database file has one option, ?table=…")
+        return Source(scheme, _find_database_file(scheme, slashes, base), table)
+    address = f"postgresql://{base}" + (f"?{urlencode(others)}" if others else "")
+    return Source("postgresql", address, table)
+
+
+def _find_database_file(scheme: str, slashes: str, base: str) -> str:
+    """Three slashes begin a relative path and four an absolute one; people write three for both."""
+    name = base.removeprefix("/") if slashes == "//" else base
+    if not name:
+        raise DataError(f"{scheme}: the address names no file; write {scheme}:///people.db?table=patients")
+    return f"/{name}" if not name.startswith("/") and not _exists(name) and _exists(f"/{name}") else name
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: MIT
+"""Read a table from a text file, strictly.
+
+pyarrow parses, because it refuses a ragged row where others silently fill it up. Every cell is read as text first; a
+column becomes a number only if no digit is lost, so that "02135" stays a ZIP code. Messages name the file, the line and
+the count, never a cell.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+
+from sfumato.data.arrow_frame import build_frame
+from sfumato.data.cell_types import state_types, type_cells
+from sfumato.data.compression import PACKING_FAULTS, detect_packing
+from sfumato.data.file_limits import (
+    MOST_COLUMNS,
+    BoundedStream,
+    explain_damaged_packing,
+    read_whole,
+    refuse_bomb,
+    refuse_cells,
+    refuse_columns,
+    refuse_special,
+)
+from sfumato.data.near_files import ask_for_file
+from sfumato.data.text_dialect import SEPARATORS, count_record_cells, guess_separator, strip_comment_lines
+from sfumato.errors import DataError
+
+MISSING_MARKS = ("", "?")
+_BLOCK = 16 << 20
+_LARGEST_BLOCK = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """How a text file spells a table."""
+
+    separator: str | None = None
+    """The character between cells; by default detected among , ; tab and |."""
+    missing_marks: tuple[str, ...] = MISSING_MARKS
+    """Cells that mean a missing value."""
+    header: bool = True
+    """Whether the first line names the columns."""
+    columns: tuple[str, ...] | None = None
+    """Names to use if the file has none, or instead of its own."""
+    encoding: str = "utf-8"
+    """The encoding; a UTF-8 or UTF-16 byte order mark in the file takes precedence."""
+    quote: str | None = '"'
+    """Encloses a cell that holds the separator or a line end; None if the file has no quoting."""
+    comment: str | None = None
+    """Lines that start with it are skipped."""
+    trim: bool = True
+    """Whether blanks around a cell are removed."""
+    numbers: tuple[str, ...] | None = None
+    """The columns that hold numbers, all others text; detected if omitted."""
+
+
+class TextOptions(TypedDict, total=False):
+    """The less common options, as keywords."""
+
+    header: bool
+    encoding: str
+    quote: str | None
+    comment: str | None
+    trim: bool
+
+
+def read_first_bytes(path: Path, count: int) -> bytes:
+    """The first bytes of a file, unpacked."""
+    try:
+        refuse_special(path)
+        with BoundedStream(path) as file:
+            head = file.read(count)
+    except FileNotFoundError:
+        raise DataError(f"{path}: the file does not exist{ask_for_file(path)}") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
+    except PACKING_FAULTS:
+        raise explain_damaged_packing(path) from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'bad name'})") from None
+    if not head:
+        raise DataError(f"{path}: the file is empty")
+    return head
+
+
+def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
+    """Read a text file of cells."""
+    encoding = _detect_encoding(read_first_bytes(path, 4), text.encoding, path)
+    try:
+        lines = refuse_bomb(path)
+    except PACKING_FAULTS:
+        raise explain_damaged_packing(path) from None
+    opening = _read_opening(path, encoding, text)
+    separator = text.separator or guess_separator(opening, text.quote)
+    _refuse_signs(separator, text.quote, path)
+    width = next(count_record_cells(opening, separator, text.quote), 0)
+    if not width:
+        raise DataError(f"{path}: the file holds no rows")
+    refuse_columns(path, width)
+    refuse_cells(path, lines * width)
+    if text.header and "\n" not in opening and "\r" not in opening:  # a header without a line end
+        raise DataError(f"{path}: the file has a header and no rows")
+    cells = _read_cells(path, separator, width, encoding, text)
+    names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
+    names = choose_column_names(names, text, width, path)
+    cells = cells.slice(1 if text.header else 0)
+    cells = _clean_cells(cells, text)
+    typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, names, text.numbers))
+    return pl.DataFrame([column.alias(name) for column, name in zip(typed.get_columns(), names, strict=True)])
+
+
+def _detect_encoding(head: bytes, given: str, path: Path) -> str:
+    if head.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        name = codecs.lookup(given).name
+        usable = "a,b".encode(name).decode(name, errors="replace") == "a,b"
+    except (LookupError, ValueError, TypeError, AttributeError):
+        usable = False
+    if not usable:
+        raise DataError(f"{path}: this is not a text encoding; try utf-8, latin-1 or cp1252")
+    return name
+
+
+def _refuse_signs(separator: str, quote: str | None, path: Path) -> None:
+    for what, sign in (("separator", separator), ("quote", quote)):
+        if sign is not None and (len(sign) != 1 or not (sign == "\t" or " " <= sign <= "~")):
+            raise DataError(
+                f'{path}: the {what} must be one plain character (for ", " give ",": blanks around cells are trimmed)'
+            )
+    if separator == quote:
+        raise DataError(f"{path}: the separator and the quote are the same character")
+
+
+def _read_opening(path: Path, encoding: str, text: TextFormat) -> str:
+    """The beginning of a file, long enough to hold some whole records under any separator."""
+    size = 1 << 16
+    while True:
+        head = read_first_bytes(path, size)
+        opening = strip_comment_lines(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
+        first = opening.partition("\n")[0]
+        if '"' not in first and (most := max(first.count(mark) for mark in SEPARATORS)) > MOST_COLUMNS:
+            refuse_columns(path, most + 1)  # before millions of cells are split to be counted
+        if len(head) < size or size > 1 << 28:
+            return opening
+        if min(len(list(count_record_cells(opening, mark, text.quote, 3))) for mark in SEPARATORS) == 3:
+            return opening
+        size *= 16
+
+
+def _read_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pl.DataFrame:
+    """Every cell as text, including the header; a row of another width is an error."""
+    try:
+        table = _parse_csv(path, separator, width, encoding, text, None)
+    except _FAULTS as error:
+        raise _explain_unreadable(path, separator, width, encoding, text, error) from None
+    if table.num_columns != width:
+        raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; correct the file")
+    return build_frame(table, path)
+
+
+_FAULTS = (pa.ArrowException, OSError, ValueError, AssertionError, *PACKING_FAULTS)
+
+
+def _parse_csv(
+    path: Path, separator: str, width: int, encoding: str, text: TextFormat, note: Callable[[Any], str] | None
+) -> pa.Table:
+    parse = pyarrow.csv.ParseOptions(
+        delimiter=separator,
+        quote_char=text.quote or False,
+        double_quote=bool(text.quote),
+        newlines_in_values=bool(text.quote),
+        ignore_empty_lines=width > 1,
+        invalid_row_handler=note,
+    )
+    convert = pyarrow.csv.ConvertOptions(
+        column_types={f"f{i}": pa.large_string() for i in range(width)}, null_values=[], strings_can_be_null=False
+    )
+    block = _BLOCK
+    while True:
+        # One block needs no threads; threads of a failed read can outlive the interpreter and abort it.
+        threads = note is None and path.stat().st_size > _BLOCK
+        read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=block, use_threads=threads)
+        try:
+            with _open_as_utf8(path, text.comment, encoding) as stream:
+                return pyarrow.csv.read_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or block >= _LARGEST_BLOCK:
+                raise
+            block = min(block * 16, _LARGEST_BLOCK)  # one cell is longer than a block
+
+
+def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
+    """The file as UTF-8 bytes; streamed if it is UTF-8 already, otherwise converted in memory."""
+    if not comment and encoding in ("utf-8", "utf-8-sig", "ascii"):
+        packed = detect_packing(path) is not None
+        return pa.PythonFile(BoundedStream(path) if packed else path.open("rb"))  # Python copes with any file name
+    return io.BytesIO(strip_comment_lines(read_whole(path).decode(encoding), comment).encode())
+
+
+def _explain_unreadable(
+    path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception
+) -> DataError:
+    """Describe in words and counts why a file could not be parsed."""
+    if not _can_decode(path, encoding):
+        return DataError(f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)")
+    if not isinstance(error, pa.ArrowInvalid):
+        return DataError(f"{path}: the file is damaged or truncated; download it again")
+    ragged: list[int] = []
+
+    def note(row: Any) -> str:
+        ragged.append(row.actual_columns)
+        return "skip"
+
+    try:
+        _parse_csv(path, separator, width, encoding, text, note)
+    except _FAULTS:
+        ragged.clear()
+    if ragged:
+        rows = "row has" if len(ragged) == 1 else "rows have"
+        return DataError(
+            f"{path}: {len(ragged)} {rows} another number of cells than the {width} columns; correct the file, or set "
+            f'the right separator (read with "{"tab" if separator == chr(9) else separator}")'
+        )
+    return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")
+
+
+def _can_decode(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with BoundedStream(path) as file:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeError:
+        return False
+    except (OSError, *PACKING_FAULTS):
+        return True  # damaged, but not by its encoding
+    return True
+
+
+def choose_column_names(read: list[str], text: TextFormat, width: int, path: Path | str) -> list[str]:
+    """The names that are given, or those of the file, with a name for each column that has none."""
+    if text.columns is not None:
+        if len(text.columns) != width:
+            raise DataError(f"{path}: {len(text.columns)} column names are given, but the file has {width} columns")
+        names = list(text.columns)
+    else:
+        names = read or [""] * width
+    refuse_repeated([name or f"(unnamed {position})" for position, name in enumerate(names)], path)
+    for position, name in enumerate(names):
+        if not name:
+            fresh = f"column_{position}"
+            names[position] = fresh if fresh not in names else f"{fresh}_unnamed"
+    return names
+
+
+def refuse_repeated(names: Sequence[str], path: Path | str) -> None:
+    """Report the positions, not the name: without a header it is the first person's cell."""
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, 1):
+        if name in seen:
+            raise DataError(
+                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or, if the "
+                "file has "
+                "no header, set header = false)"
+            )
+        seen[name] = position
+
+
+def _clean_cells(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
+    """Cells without blanks around them, and null for missing marks."""
+    if text.trim:
+        cells = cells.select(pl.all().str.strip_chars(" \t"))
+    if text.missing_marks:
+        marks = list(text.missing_marks)
+        cells = cells.select(
+            pl.when(pl.col(name).is_in(marks)).then(None).otherwise(pl.col(name)).alias(name) for name in cells.columns
+        )
+    return cells

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What the original people whom a published row could be about tell about a sensitive column.
+
+If an empty cell matches anything, a class is all rows that agree wherever both are known, and some empty rows with
+different diseases make every class of them diverse. A row could be about the people of the originals who have all the
+values that it shows: a model that holds among them holds whatever other rows leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.measure.anonymity import diversity
+from sfumato.measure.anonymity.closeness import (
+    choose_rank_order,
+    measure_t_equal,
+    measure_t_hierarchical,
+    measure_t_ordered,
+)
+from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_known_columns
+from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.release import Number
+from sfumato.table import Table
+
+_BY_COUNTS = {
+    "alpha": diversity.measure_alpha,
+    "beta": diversity.measure_basic_beta,
+    "delta_disclosure": diversity.measure_delta_disclosure,
+    "distinct_l": diversity.measure_distinct_l,
+    "enhanced_beta": diversity.measure_enhanced_beta,
+    "entropy_l": diversity.measure_entropy_l,
+    "t_equal": measure_t_equal,
+}
+
+
+def tally_fitting_values(
+    published: Table, original: Table, column: str, starred_rows: StarredRows = "class"
+) -> ClassTally:
+    """The values of a column among the original people who fit each published combination; one that fits nobody is
+    left out. The classes overlap, and are compared with the whole table of originals.
+    """
+    names = require_known_columns(published, original)
+    if column not in original.frame.columns:
+        raise DataError(f'{original.source}: there is no column "{column}" to measure')
+    codes, labels = number_sorted_values(original.frame[column])
+    classes = group_published_rows(published, names, starred_rows)
+    people = original.frame.select(names).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
+    rows = [np.asarray(members, dtype=np.int64) for members in people["\0row"].to_list()]
+    values, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for fitting in iterate_fitting(classes, people, names, original):
+        if len(fitting):
+            found = codes[np.concatenate([rows[person] for person in fitting])]
+            present, count = np.unique(found, return_counts=True)
+            values.append(present)
+            counts.append(count)
+    lengths = np.array([len(present) for present in values[1:]], dtype=np.int64)
+    overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
+    starts = np.cumsum(lengths) - lengths
+    return ClassTally(np.concatenate(values), np.concatenate(counts), starts, overall, labels)
+
+
+@checks_claim("fitting_values", "at_least", "at_most", "below", needs_original=True)
+def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    column, what = arguments["column"], arguments["of"]
+    starred_rows = arguments.get("starred_rows", "class")
+    tally = tally_fitting_values(evidence.published, evidence.original, column, starred_rows)
+    if what in _BY_COUNTS:
+        return _BY_COUNTS[what](tally)
+    if what == "recursive_c":
+        return diversity.measure_recursive_c(tally, arguments["l"])
+    hierarchy = diversity.parse_claim_hierarchy(arguments) if "parents" in arguments else None
+    if what == "t_hierarchical" and hierarchy is not None:
+        return measure_t_hierarchical(tally, hierarchy)
+    order = arguments.get("order") if hierarchy is None else hierarchy.leaves
+    return measure_t_ordered(tally, choose_rank_order(evidence.original, column, order))

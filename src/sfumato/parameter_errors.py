@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Explain wrong parameters of a method, model or attack: which one, what it should be, and what was probably meant.
+
+What was given is never repeated, except the name of a parameter that does not exist: it may say what is to be hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from sfumato.errors import PolicyError, ask_meant, quote_names, suggest_name
+from sfumato.lazy import find_kind
+
+_MOST_PROBLEMS = 8
+_TAGS = ("method", "model", "attack")
+_EXPECTATION = "Input should "
+
+
+class ParameterError(PolicyError, ValidationError):
+    """Parameters that make no sense, in one sentence; a model around this one collects it like pydantic's errors."""
+
+    sentence: str = ""
+
+    def __str__(self) -> str:
+        """The sentence, without pydantic's types and addresses."""
+        return self.sentence
+
+    __repr__ = __str__
+
+
+def explain_parameters(
+    error: ValidationError, kind: type[BaseModel], given: Mapping[str, Any], title: str = ""
+) -> ParameterError:
+    """An error of pydantic about the given fields of a class, as one sentence."""
+    name = title or kind.__name__
+    problems: Any = error.errors(include_url=False)
+    explained = ParameterError.from_exception_data(name, problems, hide_input=True)
+    explained.sentence = f"{name}: {'; '.join(_list_sentences(problems, kind, given))}"
+    return explained
+
+
+def _list_parameters(kind: type[BaseModel]) -> list[str]:
+    return [name for name in kind.model_fields if name not in _TAGS]
+
+
+def _list_sentences(problems: list[Any], kind: type[BaseModel], given: Any) -> list[str]:
+    """A sentence for each parameter: the members of a union that all refuse a value are one problem."""
+    by_parameter: dict[str, list[str]] = {}
+    for problem in _select_causes(problems, kind, given):
+        path, owner = _locate_problem(problem["loc"], kind, given)
+        sentence = _explain_problem(problem, path, owner)
+        refused = path if sentence.startswith(f"{path} should be ") else sentence
+        by_parameter.setdefault(refused, []).append(sentence)
+    sentences = [
+        several[0] + "".join(f" or {other.removeprefix(f'{path} should be ')}" for other in dict.fromkeys(several[1:]))
+        for path, several in by_parameter.items()
+    ]
+    more = len(sentences) - _MOST_PROBLEMS
+    return [*sentences[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _select_causes(problems: list[Any], kind: type[BaseModel], given: Any) -> list[Any]:
+    """Leave out what another problem explains: a list that lacks a refused item, a parameter that is only misspelt."""
+    places = [problem["loc"] for problem in problems]
+    meant = set()
+    for problem in problems:
+        if problem["type"] == "extra_forbidden":
+            _, owner = _locate_problem(problem["loc"], kind, given)
+            meant.add((*problem["loc"][:-1], suggest_name(str(problem["loc"][-1]), _list_parameters(owner))))
+    return [
+        problem
+        for problem, loc in zip(problems, places, strict=True)
+        if not any(len(other) > len(loc) and other[: len(loc)] == loc for other in places)
+        and not (problem["type"] == "missing" and loc in meant)
+    ]
+
+
+def _locate_problem(loc: tuple[int | str, ...], kind: type[BaseModel], given: Any) -> tuple[str, type[BaseModel]]:
+    """The path of a parameter without pydantic's own words in it, and the class it belongs to."""
+    path, owner, value = "", kind, given
+    for part in loc:
+        field = owner.model_fields.get(part) if isinstance(part, str) else None
+        if field is None and isinstance(part, str):
+            continue  # a member of a union, or a name that there is not
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        value = _look_into(value, part)
+        owner = _find_class(value, field) or owner
+    return path.removeprefix("."), owner
+
+
+def _look_into(value: Any, part: int | str) -> Any:
+    try:
+        return value[part]
+    except (TypeError, LookupError):
+        return getattr(value, str(part), None)
+
+
+def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
+    """The class that a given value describes: by its tag, or because its field takes no other."""
+    if isinstance(value, Mapping):
+        tags = [tag for tag in _TAGS if isinstance(value.get(tag), str)]
+        if tags:
+            found: type[BaseModel] | None = find_kind(tags[0], value[tags[0]])
+            return found
+    held = None if field is None else field.annotation
+    return held if isinstance(held, type) and issubclass(held, BaseModel) else None
+
+
+def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    if problem["type"] in _EXPLAINED:
+        return _EXPLAINED[problem["type"]](problem, path, owner)
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if message.startswith(_EXPECTATION) and path:
+        return f"{path} should {message.removeprefix(_EXPECTATION)}"
+    return f"{path}: {message[:1].lower()}{message[1:]}" if path else message
+
+
+def _explain_unknown(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    name, known = str(problem["loc"][-1]), _list_parameters(owner)
+    cure = ask_meant([name], known) or (f"; it takes {', '.join(known)}" if known else "; it takes none")
+    return f'{f"{path}: " if path else ""}there is no parameter "{name}"{cure}'
+
+
+def _explain_missing(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    field = owner.model_fields.get(str(problem["loc"][-1]))
+    meaning = (field.description or "").split("\n\n")[0] if field else ""
+    return f"{path} is missing" + (f" ({' '.join(meaning.split()).rstrip('.')})" if meaning else "")
+
+
+def _explain_choice(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    expected, given = str(problem["ctx"]["expected"]).replace("'", '"'), problem["input"]
+    near = ask_meant([given], expected.split('"')[1::2]) if isinstance(given, str) else ""
+    return f"{path} should be {expected}{near}"
+
+
+def _explain_tag(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    context = problem["ctx"]
+    tags = str(context["expected_tags"]).replace("'", "").split(", ")
+    cure = ask_meant([str(context["tag"])], tags) or f"; there are {quote_names(sorted(tags))}"
+    return f"{path}: there is no such {_get_tag_name(problem)}{cure}"
+
+
+def _explain_no_tag(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    return f"{path}: say which {_get_tag_name(problem)} it is"
+
+
+def _explain_frozen(problem: Any, path: str, owner: type[BaseModel]) -> str:
+    return "it cannot be changed; make another one, or a copy: .model_copy(update={...})"
+
+
+def _get_tag_name(problem: Any) -> str:
+    return str(problem["ctx"]["discriminator"]).strip("'")
+
+
+_EXPLAINED: Mapping[str, Callable[[Any, str, type[BaseModel]], str]] = {
+    "extra_forbidden": _explain_unknown,
+    "missing": _explain_missing,
+    "literal_error": _explain_choice,
+    "union_tag_invalid": _explain_tag,
+    "union_tag_not_found": _explain_no_tag,
+    "frozen_instance": _explain_frozen,
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""What is wrong with a field, in words: pydantic's problems without its jargon, its addresses and the given value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sfumato.errors import quote_names, suggest_name
+
+_OTHER_NAMES = {
+    "mondrian": "partition",
+    "incognito": "generalize",
+    "datafly": "generalize",
+    "samarati": "generalize",
+    "flash": "generalize",
+    "mdav": "microaggregate",
+    "pram": "randomize_response",
+    "swap": "swap_confidential",
+    "noise": "add_noise",
+    "laplace": "add_noise",
+    "local_suppression": "suppress_entries",
+    "topcoding": "top_code",
+    "synthetic": "synthesize",
+    "linkage": "linking",
+    "reidentification": "linking",
+    "membership": "copied_records",
+    "anonymity": "k_anonymity",
+    "diversity": "l_diversity",
+    "closeness": "t_closeness",
+    "range": "intervals",
+    "excel": "xlsx",
+}
+"""What methods, attacks, models and formats are called elsewhere, and here."""
+_OTHER_FIELDS = {
+    "file": "path",
+    "filename": "path",
+    "source": "path",
+    "delimiter": "separator",
+    "sep": "separator",
+    "na_values": "missing_marks",
+    "names": "columns",
+    "type": "kind",
+    "qi": "quasi_identifying",
+    "keyvars": "quasi_identifying",
+    "identifier": "identifying",
+    "confidential": "sensitive",
+    "other": "insensitive",
+    "suppression": "suppression_limit",
+    "max_suppression": "suppression_limit",
+    "folder": "path",
+}
+"""What fields are called elsewhere, and here."""
+
+
+def describe_problem(problem: Mapping[str, Any], fields: Iterable[str] = ()) -> str:
+    """Say what is wrong and what would be right; `fields` are the names that may stand where an unknown one does."""
+    kind, context, given = str(problem["type"]), problem.get("ctx", {}), problem.get("input")
+    if kind == "extra_forbidden":
+        return _describe_unknown_field(str(problem["loc"][-1]), list(fields))
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _describe_tag(context, given)
+    if kind == "literal_error":
+        return _propose_choice(given, _list_quoted(context["expected"]))
+    if kind in _BOUNDS:
+        word, name = _BOUNDS[kind]
+        return f"must be {word} {context[name]:g}" + _explain_percentage(kind, context[name], given)
+    message = _WORDS.get(kind) or str(problem["msg"]).removeprefix("Value error, ")
+    return f"{message[0].lower()}{message[1:]}{_ask_for_no_quotes(kind, given)}"
+
+
+_WORDS = {
+    "missing": "missing; add it",
+    "tuple_type": "must be a list, in square brackets",
+    "list_type": "must be a list, in square brackets",
+    "dict_type": "must be a table of names and values, in braces",
+    "mapping_type": "must be a table of names and values, in braces",
+    "model_type": "must be a table of names and values, in braces",
+    "model_attributes_type": "must be a table of names and values, in braces",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text, in quotes",
+    "string_too_short": "must not be empty",
+    "too_short": "must not be empty",
+}
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("greater than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
+
+
+def _describe_unknown_field(name: str, fields: list[str]) -> str:
+    near = suggest_field(name, fields)
+    if near is not None:
+        return f'there is no such field; did you mean "{near}"?'
+    return f"there is no such field; there are {', '.join(fields)}" if fields else "there is no such field; remove it"
+
+
+def suggest_field(name: str, fields: Iterable[str]) -> str | None:
+    """The field that was probably meant, if there is one like it."""
+    known = list(fields)
+    other = _OTHER_FIELDS.get(name.lower())
+    return other if other in known else suggest_name(name, known)
+
+
+def _describe_tag(context: Mapping[str, Any], given: Any) -> str:
+    """What is wrong with the word that says which method, attack, model or kind of hierarchy this is."""
+    tag = context["discriminator"].strip("'")
+    if "tag" in context:
+        return f"there is no such {tag}; {_propose_choice(context['tag'], _list_quoted(context['expected_tags']))}"
+    near = suggest_name(tag, (name for name in given if isinstance(name, str))) if isinstance(given, Mapping) else None
+    return f'say which {tag} it is: write "{tag}" for "{near}"' if near else f'say which {tag} it is: {tag} = "…"'
+
+
+def _list_quoted(text: str) -> list[str]:
+    return re.findall(r"'([^']*)'", text)
+
+
+def _propose_choice(given: Any, choices: list[str]) -> str:
+    near = _OTHER_NAMES.get(given.lower()) if isinstance(given, str) else None
+    if near not in choices:
+        near = suggest_name(given, choices) if isinstance(given, str) else None
+    return f'did you mean "{near}"?' if near is not None else f"choose {quote_names(choices)}"
+
+
+def _ask_for_no_quotes(kind: str, given: Any) -> str:
+    return ", without quotes" if isinstance(given, str) and kind.startswith(("int", "float", "bool")) else ""
+
+
+def _explain_percentage(kind: str, bound: float, given: Any) -> str:
+    is_share = kind.startswith("less") and bound == 1 and isinstance(given, (int, float)) and 1 < given <= 100
+    return ": it is a share, so 5 % is 0.05" if is_share else ""

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Whether the models of a method fit the table, checked before a search that could only fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.data.roles import Role
+from sfumato.errors import DataError, ImpossibleRelease
+from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.table import Table
+
+
+def refuse_unfit_models(models: Sequence[PrivacyModel], table: Table) -> None:
+    """Refuse a model of a column that every class shares or that never leaves, or of more values than there are."""
+    for model in models:
+        for name in model.columns():
+            if name in table.frame.columns:
+                _refuse_role(model, table, name)
+                _refuse_too_many_values(model, table, name)
+
+
+def _refuse_role(model: PrivacyModel, table: Table, name: str) -> None:
+    role = table.roles.get(name)
+    if role is Role.QUASI_IDENTIFYING:
+        raise DataError(
+            f'{table.source}: {model.model} is asked of "{name}", which is quasi_identifying: the rows of a class '
+            "share its value, so none could differ; make it sensitive, or name another column"
+        )
+    if role is Role.IDENTIFYING:
+        raise DataError(
+            f'{table.source}: {model.model} is asked of "{name}", which is identifying and never published; name a '
+            "sensitive column"
+        )
+
+
+def _refuse_too_many_values(model: PrivacyModel, table: Table, name: str) -> None:
+    wanted = getattr(model, "l", None)
+    if wanted is not None and wanted > (count := table.frame[name].n_unique()):
+        raise ImpossibleRelease(
+            f'{table.source}: {model.model} asks for {wanted:g} values of "{name}" in every class, and the whole table '
+            f"has {count}; choose l = {count} at most"
+        )

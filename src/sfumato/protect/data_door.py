@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""What every method does around its own `protect`: refuse data of another kind or without roles, and label rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from sfumato.baskets import Baskets
+from sfumato.data.roles import Role
+from sfumato.errors import DataError, SfumatoError
+from sfumato.release import Release, label_rows
+from sfumato.sequences import Sequences
+from sfumato.table import Table
+
+_KINDS: dict[str, type] = {"table": Table, "baskets": Baskets, "sequences": Sequences}
+
+
+def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
+    """A `protect` that says what is wrong with its data before it starts."""
+
+    @wraps(protect)
+    def protect_checked(method: Any, data: Any, *given: Any, **named: Any) -> Release:
+        _refuse_unfit(method, data)
+        release = protect(method, data, *given, **named)
+        label_rows(release, data)
+        return release
+
+    return protect_checked
+
+
+def _refuse_unfit(method: Any, data: Any) -> None:
+    wanted = _KINDS[method.shape]
+    if isinstance(data, wanted):
+        if isinstance(data, Table):
+            data.columns_with(Role.IDENTIFYING)  # an error without roles
+        return
+    room = type(data).__module__.partition(".")[0]
+    name, given = type(method).__name__, f"{'' if room == 'builtins' else f'{room}.'}{type(data).__name__}"
+    if method.shape != "table":
+        raise DataError(f"{name} takes {wanted.__name__}, not {given}; make them first: sf.{wanted.__name__}.of(...)")
+    raise DataError(
+        f"{name} takes a Table, which has a role for every column, not {given}{_propose_line(data)}; or run everything "
+        "at once: sf.run(df, method, roles={...})"
+    )
+
+
+def _propose_line(data: Any) -> str:
+    """The line that makes a table of a frame."""
+    from sfumato.data.role_lines import write_role_line
+
+    try:
+        frame = Table.of(data).frame
+    except SfumatoError:
+        return ""
+    return f". Proposed, for you to check: {write_role_line(frame)}"

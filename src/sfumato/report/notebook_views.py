@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""What a notebook shows of a run, an audit and a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sfumato.notebook import SENTENCE, format_number, render_card, render_grid, render_sentences
+from sfumato.report.wording import format_percent, space_name
+
+if TYPE_CHECKING:
+    from sfumato.workflow.audit import Audit
+    from sfumato.workflow.certificate import Certificate
+    from sfumato.workflow.finished_run import Run
+
+_SIGNS = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}
+_PAIRS = 3
+_CLAIM_HEAD = ("claim", "promised", "measured", "")
+_STAYS = "For the custodian: this holds facts about the originals."
+
+
+def render_run(run: Run) -> str:
+    """The verdict, the claims as measured, the attacks, the losses, and where the files are."""
+    from sfumato.workflow.verdict import describe_attack
+
+    verdict, status = run.verdict, run.verdict.status.value
+    found = verdict.headline.removeprefix(f"{status.capitalize()}. ")
+    claims = [
+        (space_name(f.property), f"{_SIGNS[f.bound]} {format_number(f.threshold)}", _format(f.measured), _mark(f.holds))
+        for f in run.findings
+    ]
+    attacks = []
+    for attack, outcome in run.attacks:
+        described: dict[str, Any] = {**attack.described(), **outcome.as_json()}
+        span = f"{format_percent(outcome.low)} to {format_percent(outcome.high)}"
+        attacks.append(
+            (space_name(described["attack"]), format_percent(outcome.risk), span, describe_attack(described).words)
+        )
+    losses = [(space_name(name), format_number(value)) for name, value in run.record["utility"].items()]
+    where = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
+    return render_card(
+        status.capitalize(),
+        render_sentences([found, *map(str, run.refusals), *verdict.warnings, *verdict.alarms]),
+        render_grid(_CLAIM_HEAD, claims),
+        render_grid(("attack", "risk", "95 % interval", "in words"), attacks, SENTENCE) if attacks else "",
+        render_grid(("what is lost", ""), losses) if losses else "",
+        render_sentences([where, _STAYS]),
+    )
+
+
+def render_audit(audit: Audit) -> str:
+    """What is at risk, the proposed roles and the riskiest pairs of columns."""
+    proposals = [(p.column, p.role.value.replace("_", "-"), f"{p.distinct:,}", p.reason) for p in audit.proposals]
+    pairs = [(" + ".join(pair.columns), format_percent(pair.unique_share)) for pair in audit.pairs[:_PAIRS]]
+    return render_card(
+        f"{audit.source}: {audit.rows:,} rows, {audit.columns} columns",
+        render_sentences(audit.sentences()),
+        render_grid(("column", "proposed role", "values", "why"), proposals, SENTENCE),
+        render_grid(("two columns", "people singled out"), pairs) if pairs else "",
+        render_sentences(["Roles are yours to decide: audit.roles holds the proposed ones.", _STAYS]),
+    )
+
+
+def render_certificate(certificate: Certificate) -> str:
+    """What a recipient reads first: the verdict, the claims, the attacks, the file and the signer."""
+    body = certificate.body
+    claims = [
+        (
+            space_name(claim["property"]),
+            f"{_SIGNS[claim['bound']]} {format_number(claim['threshold'])}",
+            _format(claim["measured"]),
+            _mark(claim["holds"]),
+        )
+        for claim in body["claims"]
+    ]
+    attacks = [(space_name(attack["attack"]), _describe_risk(attack)) for attack in body["attacks"]]
+    signed = f"Signed by {body['signer']}." if certificate.raw else "Not signed: nothing was published."
+    for_publication = [] if body["for_publication"] else ["Not for publication: random numbers came from a seed."]
+    return render_card(
+        f"Certificate: {body['title']}, {body['verdict']['status']}",
+        render_sentences([*for_publication, *body["verdict"]["warnings"]]),
+        render_grid(_CLAIM_HEAD, claims),
+        render_grid(("attack", "risk at most"), attacks) if attacks else "",
+        render_sentences([f"{body['data']['file']}, SHA-256 {body['data']['sha256']}", signed]),
+    )
+
+
+def _describe_risk(attack: Mapping[str, Any]) -> str:
+    most = attack.get("risk_at_most")
+    return "kept by the custodian" if most is None else format_percent(most)
+
+
+def _format(measured: Any) -> str:
+    return "not measured" if measured is None else format_number(measured)
+
+
+def _mark(holds: bool | None) -> str:
+    return {True: "✓", False: "✗", None: "needs the originals"}[holds]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""What would have lost less: after a run that lost much, alternatives are really tried on the data, and compared.
+
+Every alternative keeps the models of the policy. The sentences hold figures about the originals, so they are for the
+custodian: on the terminal, in the internal report and in the private record, and never in what leaves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import prod
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sfumato import measure
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchy_builders import Dates, Quantiles
+from sfumato.data.moments_in_text import find_moment_kind, read_moments
+from sfumato.errors import SfumatoError, quote_names
+from sfumato.progress import report_progress
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.table import Table
+
+HIGH_LOSS = 0.3
+"""A run that lost less, and starred no column, needs no advice."""
+_MOST_ROWS = 20_000
+"""Of a larger table, alternatives are tried on a sample of this size."""
+_SECONDS = 10.0
+"""No further alternative is tried after this time."""
+_MOST_NODES = 3_000
+"""A larger lattice of levels is not searched for advice."""
+_BETTER = 0.8
+"""An alternative is named if its loss is at most this share of the run's."""
+
+
+class Alternative(NamedTuple):
+    """Something else to do with the same table, in words and as a method."""
+
+    words: str
+    method: Method
+    table: Table
+
+
+class TriedAlternative(NamedTuple):
+    """An alternative with its measured loss."""
+
+    words: str
+    loss: float
+
+
+def advise_on_loss(methods: tuple[Method, ...], original: Any, published: Any, loss: float | None) -> tuple[str, ...]:
+    """One sentence on what loses less if a run lost much or starred a column; none if nothing that was tried does."""
+    if loss is None or len(methods) != 1 or not isinstance(original, Table) or not isinstance(published, Table):
+        return ()
+    starred = _list_starred_columns(published)
+    if loss <= HIGH_LOSS and not starred:
+        return ()
+    report_progress("trying what would lose less")
+    table = _take_sample(original)
+    better = sorted(
+        (tried for tried in _try_alternatives(methods[0], table) if tried.loss <= _BETTER * loss),
+        key=lambda tried: tried.loss,
+    )
+    if not better:
+        return ()
+    options = ", or ".join(f"{tried.words}: loss {tried.loss:.3g}" for tried in better)
+    sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
+    return (f"{_explain_loss(starred, original)}: {options}, instead of {loss:.3g} (measured{sample}).",)
+
+
+def _list_starred_columns(published: Table) -> list[str]:
+    """The quasi-identifying columns in which nothing is left."""
+    return [
+        name
+        for name in published.quasi_identifying
+        if len(published) and (spell_cells(published.frame[name]) == SUPPRESSED).fill_null(True).all()
+    ]
+
+
+def _explain_loss(starred: list[str], original: Table) -> str:
+    flat = [name for name in starred if name not in original.hierarchies]
+    if flat:
+        verb = "has" if len(flat) == 1 else "have"
+        return f'{quote_names(flat)} {verb} no hierarchy and became "*" everywhere'
+    return f'{quote_names(starred)} became "*" everywhere' if starred else "Much was lost"
+
+
+def _take_sample(table: Table) -> Table:
+    return table if len(table) <= _MOST_ROWS else table.with_frame(table.frame.sample(_MOST_ROWS, seed=0))
+
+
+def _try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]:
+    deadline = time.monotonic() + _SECONDS
+    for alternative in _list_alternatives(method, table):
+        if time.monotonic() > deadline:
+            return
+        try:
+            release = alternative.method.protect(alternative.table, randomness=Randomness.seeded(0))
+            yield TriedAlternative(alternative.words, measure.loss(release.data, alternative.table))
+        except SfumatoError:
+            continue  # impossible for this table, so no advice
+
+
+def _list_alternatives(method: Method, table: Table) -> Iterator[Alternative]:
+    """Other ways to keep the same models, the quickest first."""
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.k_optimize import KOptimize
+    from sfumato.protect.anonymity.models import KAnonymity
+    from sfumato.protect.anonymity.partition import Partition
+
+    if isinstance(method, Partition):
+        if method.publish == "hierarchy":
+            yield Alternative('set publish = "ranges"', method.model_copy(update={"publish": "ranges"}), table)
+        return
+    if isinstance(method, (Generalize, KOptimize)):
+        models = method.models if isinstance(method, Generalize) else (KAnonymity(k=method.k),)
+        yield Alternative("use partition", Partition(models=models), table)
+    if isinstance(method, Generalize):
+        added = _propose_hierarchies(table)
+        whole = replace(table, hierarchies=MappingProxyType({**table.hierarchies, **added}))
+        if added and _count_nodes(whole) <= _MOST_NODES:
+            yield Alternative(f"give {quote_names(added)} a hierarchy", method, whole)
+        if method.suppression_limit < _SUPPRESSION and _count_nodes(table) <= _MOST_NODES:
+            looser = method.model_copy(update={"suppression_limit": _SUPPRESSION})
+            yield Alternative(f"set suppression_limit = {_SUPPRESSION}", looser, table)
+
+
+_SUPPRESSION = 0.05
+
+
+def _propose_hierarchies(table: Table) -> Mapping[str, Hierarchy]:
+    """Plain hierarchies for columns of numbers and of dates that have none."""
+    proposed = {}
+    for name in table.quasi_identifying:
+        column = table.frame[name]
+        if name in table.hierarchies or column.n_unique() < _FEWEST_VALUES:
+            continue
+        if column.dtype.is_numeric():
+            proposed[name] = Quantiles(counts=(16, 4)).build(column)
+        elif _is_dated(table, name):
+            proposed[name] = Dates(units=("month", "year", "decade")).build(column)
+    return proposed
+
+
+_FEWEST_VALUES = 5
+
+
+def _is_dated(table: Table, name: str) -> bool:
+    texts = spell_cells(table.frame[name].drop_nulls().unique())
+    return (
+        len(texts) > 0 and find_moment_kind(texts[0]) not in (None, "time", "month") and read_moments(texts) is not None
+    )
+
+
+def _count_nodes(table: Table) -> int:
+    return prod(table.hierarchy(name).height + 1 for name in table.quasi_identifying)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Run methods or a policy on data in Python, without a policy file: the same pipeline as on the command line.
+
+Data in memory has no file, so the certificate commits to the file that the table or the baskets would be written to.
+Everything is written to a private temporary folder, measured there, and kept in memory until it is saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pydantic import ValidationError
+
+from sfumato.attack import Attack
+from sfumato.baskets import Baskets
+from sfumato.data.hierarchy import Hierarchy, spell_cells
+from sfumato.data.role_lines import explain_missing_roles
+from sfumato.data.roles import Role
+from sfumato.errors import DataError, PolicyError
+from sfumato.parameter_errors import explain_parameters
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.sequences import Sequences
+from sfumato.table import Table
+from sfumato.workflow import pipeline
+from sfumato.workflow.finished_run import Run, RunFiles
+from sfumato.workflow.policy import DEMO, Policy
+
+IN_MEMORY = "in memory"
+"""The path of data that was given, in the custodian's record."""
+_SHAPES: dict[str, type] = {"baskets": Baskets, "sequences": Sequences}
+
+
+def run(
+    data: Any,
+    what: Any = None,
+    randomness: Randomness | None = None,
+    *,
+    out: str | Path | None = None,
+    roles: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    attacks: Any = None,
+    gate: Any = None,
+    accept: Mapping[str, str] | None = None,
+    title: str | None = None,
+) -> Run:
+    """Protect data, measure the claims on the written file, attack it, judge it and certify it.
+
+    `data` is a pandas, polars or pyarrow frame, a `Table`, `Baskets`, lists of items, or a path. `what` is a method,
+    several methods, a `Policy`, a dict in the shape of a policy file, or the path of one. The other arguments replace
+    sections of the policy; `roles` may be column → role, or role → columns.
+
+    Nothing is written until `Run.save(folder)`, unless `out` names a folder. `run(policy, out)` runs a policy on its
+    own data and writes its folders, as the command line does.
+    """
+    given = {"hierarchies": hierarchies, "attack": attacks, "gate": gate, "accept": accept, "title": title}
+    sections = {name: value for name, value in given.items() if value is not None}
+    if isinstance(data, Policy) or (_is_path(data) and str(data).endswith(".toml")):
+        if sections or roles is not None or not (what is None or _is_path(what)):
+            raise PolicyError("a policy has its own data, roles and sections; to replace them: run(data, policy, ...)")
+        return pipeline.run(data if isinstance(data, Policy) else Policy.read(data), what or out, randomness)
+    if what is None:
+        raise PolicyError("say what to do with the data: run(data, method, roles={...}), or a policy for the method")
+    policy = _build_policy(data, what, _group_roles(roles, data), sections)
+    original = None if _is_path(data) else _build_original(data, policy)
+    if policy.shape == "table" and not policy.roles.by_column() and policy.data.path != DEMO:
+        _refuse_without_roles(policy, original)
+    if out is not None:
+        return pipeline.run(policy, out, randomness, original)
+    with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
+        done = pipeline.run(policy, Path(folder) / "run", randomness, original)
+        return replace(done, folder=None, files=RunFiles.read(done.out))
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, str | Path)
+
+
+def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapping[str, Any]) -> Policy:
+    """The policy that says the same as the arguments."""
+    content = _read_policy(what)
+    reading = content.get("data", {})
+    if isinstance(reading, Mapping):
+        content["data"] = {**reading, "path": str(data) if _is_path(data) else IN_MEMORY}
+    else:
+        content["data"] = reading.model_copy(update={"path": str(data) if _is_path(data) else IN_MEMORY})
+    if roles:
+        content["roles"] = roles
+    content |= {name: _spell_section(name, value) for name, value in sections.items()}
+    try:
+        return Policy.model_validate(content)
+    except ValidationError as error:
+        raise explain_parameters(error, Policy, content, "run") from None
+
+
+def _read_policy(what: Any) -> dict[str, Any]:
+    """The sections of a policy in any of its forms."""
+    if isinstance(what, str | Path):
+        what = Policy.read(what)
+    if isinstance(what, Policy):
+        return {name: getattr(what, name) for name in Policy.model_fields}
+    if isinstance(what, type) and issubclass(what, Method):
+        raise PolicyError(f"give {what.__name__}(...) with its parameters, not the class {what.__name__}")
+    if isinstance(what, Mapping):
+        return {"protect": [what]} if "method" in what else dict(what)
+    several = [what] if isinstance(what, Method) else list(what) if isinstance(what, Sequence) else []
+    if not several or not all(isinstance(method, Method | Mapping) for method in several):
+        raise PolicyError(
+            f"{type(what).__name__} does not say what to do; give a method such as "
+            "sf.Partition(models=[sf.KAnonymity(k=5)]), several methods, a Policy, a dict, or the path of a policy file"
+        )
+    return {"protect": several}
+
+
+def _spell_section(name: str, value: Any) -> Any:
+    """An argument as its section of a policy takes it."""
+    if name == "attack":
+        several = [value] if isinstance(value, Attack | Mapping | str) else value
+        return [{"attack": attack} if isinstance(attack, str) else attack for attack in several]
+    if name == "hierarchies":
+        return {
+            column: str(given) if isinstance(given, Path) else Hierarchy.of(given) if _is_rows(given) else given
+            for column, given in value.items()
+        }
+    return value
+
+
+def _is_rows(hierarchy: Any) -> bool:
+    return isinstance(hierarchy, Sequence) and not isinstance(hierarchy, str)
+
+
+def _group_roles(roles: Mapping[str, Any] | None, data: Any) -> dict[str, list[str]]:
+    """Roles as a policy lists them: role → columns."""
+    if roles is None:
+        roles = data.roles if isinstance(data, Table) else {}
+    grouped: dict[str, list[str]] = {}
+    for key, value in roles.items():
+        if isinstance(value, str):
+            grouped.setdefault(Role.parse(value).value, []).append(key)
+        else:
+            grouped.setdefault(Role.parse(key).value, []).extend(value)
+    return grouped
+
+
+def _build_original(data: Any, policy: Policy) -> Any:
+    """The originals in the shape that the first method takes."""
+    if policy.shape != "table":
+        kind = _SHAPES[policy.shape]
+        return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]
+    if isinstance(data, Baskets | Sequences):
+        raise DataError(f"{policy.protect[0].method} takes a table, not {type(data).__name__}")
+    table = data if isinstance(data, Table) else Table.of(data)
+    marks = policy.data.missing_marks if "missing_marks" in policy.data.model_fields_set else ()
+    frame = table.frame.with_columns(
+        column.set(spell_cells(column).is_in(list(marks)).fill_null(False), None) for column in table.frame if marks
+    )
+    hierarchies = {**table.hierarchies, **policy.hierarchies}
+    missing = policy.data.missing if "missing" in policy.data.model_fields_set else table.missing
+    made = Table.of(frame, policy.roles.by_column() or None, hierarchies, missing, source=table.source)
+    return replace(made, row_labels=table.row_labels)
+
+
+def _refuse_without_roles(policy: Policy, original: Table | None) -> None:
+    path = policy.data.path
+    frame = Table.read(path, separator=policy.data.separator).frame if original is None else original.frame
+    raise DataError(explain_missing_roles(frame, path if original is None else original.source))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Look at a file before there is a policy: is it a table, baskets or sequences, and how is it to be read?
+
+Nothing is decided silently: what was detected stands in the drafted policy, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from sfumato.baskets import Baskets
+from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.missing_marks import MissingMark, find_missing_marks
+from sfumato.data.source import is_database
+from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
+from sfumato.data.text_dialect import SEPARATORS, count_record_cells
+from sfumato.data.text_table import read_first_bytes
+from sfumato.errors import PolicyError
+from sfumato.table import Table
+from sfumato.workflow.policy import DEMO
+
+Shape = Literal["table", "baskets"]
+_OPENING = 1 << 16
+_LINES = 200
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class DraftSource:
+    """A data file, and how it is read."""
+
+    path: str
+    """A file, a pattern, an address, or `demo`."""
+    shape: Shape = "table"
+    separator: str | None = None
+    header: bool | None = None
+    """Whether the first line names the columns; detected if not given."""
+    encoding: str = "utf-8"
+    missing_marks: tuple[str, ...] = MISSING_MARKS
+
+    @classmethod
+    def of(
+        cls,
+        path: str | Path,
+        shape: Shape | None = None,
+        separator: str | None = None,
+        header: bool | None = None,
+        encoding: str = "utf-8",
+    ) -> DraftSource:
+        """Look at the beginning of a file."""
+        found = shape or detect_shape(str(path))
+        source = cls(str(path), found, separator, header, encoding)
+        if found == "baskets" or header is not None or not source.is_text:
+            return source
+        return replace(source, header=not source._starts_with_data())
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether it is a text file, whose cells have no types of their own."""
+        return self.path != DEMO and not is_database(self.path) and _is_text_file(list_input_files(self.path)[0])
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The table, typed as a run will see it."""
+        if self.path == DEMO:
+            from sfumato.data.population import generate_population
+
+            return generate_population()
+        header, marks = self.header is not False, self.missing_marks
+        return Table.read(
+            self.path, separator=self.separator, missing_marks=marks, header=header, encoding=self.encoding
+        ).frame
+
+    @cached_property
+    def baskets(self) -> Baskets:
+        """The baskets."""
+        return Baskets.read(self.path, separator=self.separator)
+
+    @cached_property
+    def noticed_marks(self) -> tuple[MissingMark, ...]:
+        """Cells that may mean "missing" and are not among the marks; only text files have marks."""
+        if not self.is_text or self.shape != "table":
+            return ()
+        text = TextFormat(
+            self.separator, self.missing_marks, self.header is not False, encoding=self.encoding, numbers=()
+        )
+        return find_missing_marks(read_frame(self.path, text), self.frame)
+
+    def mark_missing(self, marks: tuple[str, ...]) -> DraftSource:
+        """The same file with further cells that mean "missing"."""
+        return replace(self, missing_marks=(*self.missing_marks, *marks)) if marks else self
+
+    def _starts_with_data(self) -> bool:
+        """Whether the first line looks like a row: numbers over numbers, or words that the column holds again."""
+        plain = replace(self, header=False)
+        first, rest = plain.frame.head(1), plain.frame.slice(1)
+        if rest.is_empty() or not plain.frame.width:
+            return False
+        alike = [_fits_column(first[name][0], rest[name]) for name in rest.columns]
+        return any(fits is True for fits in alike) and all(fits is not False for fits in alike)
+
+
+def _fits_column(cell: object, column: pl.Series) -> bool | None:
+    """Whether a first cell is a value of its column; False if it cannot be, None if that cannot be told."""
+    if cell is None or not column.count():
+        return None
+    known = column.drop_nulls()
+    if column.dtype.is_numeric():  # a number among smaller and larger ones; 2019 over prices is a name
+        return True if bool((known <= cell).any() and (known >= cell).any()) else None
+    if known.cast(pl.String).str.contains(f"^(?:{_NUMBER.pattern})$").all():
+        return False  # a name over numbers
+    if bool((known == cell).any()):
+        return True
+    return False if 2 * known.n_unique() < len(known) else None
+
+
+def detect_shape(path: str) -> Shape:
+    """Whether a file holds a table or baskets; sequences are refused."""
+    if path == DEMO or is_database(path):
+        return "table"
+    file = list_input_files(path)[0]
+    if not _is_text_file(file):
+        return "baskets" if set(read_frame(path).columns) == {"id", "item"} else "table"
+    lines = [line for line in _read_opening(file).splitlines() if line.strip()][:_LINES]
+    if any(re.search(r"(?:^|\s)-1(?:\s|$)", line) and re.search(r"\s-2\s*$", line) for line in lines):
+        raise PolicyError(
+            f"{path}: this is a file of sequences (-1 and -2 end elements and sequences), for which init "
+            "cannot draft a policy yet; write one by hand"
+        )
+    if _agree_on_columns(lines):
+        header = re.split(r"[,;\t|]", lines[0].replace('"', ""))
+        return "baskets" if {name.strip() for name in header} == {"id", "item"} else "table"
+    return "baskets" if _look_like_baskets(lines, file.name.lower()) else "table"
+
+
+def _is_text_file(file: Path) -> bool:
+    return find_kind(read_first_bytes(file, HEAD)) is None
+
+
+def _read_opening(file: Path) -> str:
+    head = read_first_bytes(file, _OPENING)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
+    return head.decode("utf-8-sig", errors="replace").rpartition("\n")[0] or head.decode("utf-8-sig", errors="replace")
+
+
+def _agree_on_columns(lines: list[str]) -> bool:
+    """Whether nine of ten lines have as many cells as the first, more than one, under some separator."""
+    text = "\n".join(lines)
+    for separator in SEPARATORS:
+        widths = list(count_record_cells(text, separator, '"', _LINES))
+        if widths and widths[0] > 1 and Counter(widths)[widths[0]] >= 0.9 * len(widths):
+            return True
+    return False
+
+
+def _look_like_baskets(lines: list[str], name: str) -> bool:
+    """Lines of whole numbers between blanks, an SPMF header, or a name that says so."""
+    if name.endswith((".dat", ".dat.gz")) or any(line.startswith(("@CONVERTED", "@ITEM=")) for line in lines[:2]):
+        return True
+    several = any(len(line.split()) > 1 for line in lines)
+    return several and all(re.fullmatch(r"\s*\d+(\s+\d+)*\s*", line) for line in lines)

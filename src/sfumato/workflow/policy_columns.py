@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Whether a policy names only columns that its table has, checked before any work starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sfumato.errors import PolicyError, ask_meant, quote_names
+from sfumato.table import Table
+from sfumato.workflow.policy import Policy
+
+_FIELDS = ("column", "columns", "target")
+"""Fields of methods, models and attacks that name columns."""
+
+
+class ColumnMention(NamedTuple):
+    """Some columns that a policy names, and where."""
+
+    place: str
+    columns: tuple[str, ...]
+
+
+def refuse_unknown_columns(policy: Policy, data: Any) -> None:
+    """Refuse a policy that names a column which the table does not have, and ask which one was meant."""
+    if not isinstance(data, Table):
+        return
+    known = data.frame.columns
+    for mention in _list_mentions(policy):
+        unknown = [name for name in mention.columns if name not in known]
+        if unknown:
+            raise PolicyError(
+                f"{mention.place} names {quote_names(unknown)}, which {data.source} does not have"
+                f"{ask_meant(unknown, known) or f'; its columns are {quote_names(known[:12])}'}"
+            )
+
+
+def _list_mentions(policy: Policy) -> Iterator[ColumnMention]:
+    for number, method in enumerate(policy.protect):
+        yield from _list_named_columns(method, f"protect[{number}]")
+        for position, model in enumerate(getattr(method, "models", ())):
+            yield from _list_named_columns(model, f"protect[{number}].models[{position}]")
+    for number, attack in enumerate(policy.attack):
+        yield from _list_named_columns(attack, f"attack[{number}]")
+    if policy.measure.classify is not None:
+        yield ColumnMention("measure.classify", (policy.measure.classify,))
+    yield ColumnMention("[accept]", tuple(policy.accept))
+
+
+def _list_named_columns(description: Any, place: str) -> Iterator[ColumnMention]:
+    for field in _FIELDS:
+        named = getattr(description, field, None)
+        names = (named,) if isinstance(named, str) else named if isinstance(named, tuple) else ()
+        yield ColumnMention(f"{place}.{field}", tuple(name for name in names if isinstance(name, str)))

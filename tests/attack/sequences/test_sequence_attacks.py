@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Linking by points, re-mining below the threshold, and guessing marks: by hand, and as curves that must fall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
+from sfumato.data.movements import generate_cars, generate_trucks
+from sfumato.details import read_details
+
+
+def rows_of(*texts: str) -> sf.Sequences:
+    return sf.Sequences.of([list(text) for text in texts])
+
+
+def as_is(data: Any, **details: Any) -> sf.Release:
+    return sf.Release(data, None, (), {}, read_details(details))
+
+
+def test_more_points_find_more_people_and_order_helps() -> None:
+    cars = generate_cars()
+    ordered = SequenceLinking(points=(1, 2, 3, 6), attempts=300).run(as_is(cars), cars)
+    curve = ordered.facts["unique_after"]
+    assert curve == ordered.facts["unique_before"]
+    assert curve == sorted(curve) and curve[-1] > 0.7 > curve[0]
+    unordered = SequenceLinking(points=(6,), order="set", attempts=300).run(as_is(cars), cars)
+    assert unordered.facts["unique_after"][0] < curve[-1]
+
+
+def test_anonymous_sequences_leave_nobody_alone() -> None:
+    trucks = generate_trucks()
+    release = sf.AnonymizeSequences(k=5).protect(trucks)
+    outcome = SequenceLinking(points=(1, 2, 3, 64)).run(release, trucks, control=generate_trucks(seed=1))
+    assert outcome.facts["unique_before"][-1] > 0.1
+    assert outcome.facts["unique_after"] == [0, 0, 0, 0]
+    assert outcome.risk < 0.3 and outcome.control == 0
+
+
+def test_linking_by_hand() -> None:
+    truth = rows_of("abc", "abd", "cba", "")
+    release = as_is(rows_of("cba", "ab", "abc"), rows=np.array([2, 1, 0]))
+    outcome = SequenceLinking(points=(3,)).run(release, truth)
+    # All three are found: "abd" is in no row, but two rows hold "ab", one of them hers; the guess may miss.
+    assert outcome.attempts == 3 and outcome.successes in (2, 3)
+    assert outcome.facts["unique_after"] == [pytest.approx(2 / 3)]
+    unordered = SequenceLinking(points=(3,), order="set").run(release, truth)
+    assert unordered.facts["unique_after"] == [0]
+    dropped = as_is(rows_of("abc"), rows=np.array([0]))
+    assert SequenceLinking(points=(3,)).run(dropped, truth).successes == 1
+
+
+def test_points_are_counted_within_elements_of_several_items() -> None:
+    truth = sf.Sequences.of([[["a", "b"], ["c"]], [["a"], ["b"], ["c"]]])
+    outcome = SequenceLinking(points=(5,)).run(as_is(truth), truth)
+    assert outcome.attempts == 2 and outcome.facts["unique_after"][0] >= 0.5
+
+
+@pytest.mark.parametrize("points", [(), (0,), (65,), ("a",)])
+def test_bad_numbers_of_points_get_a_sentence(points: Any) -> None:
+    with pytest.raises(ValueError, match="from 1 to 64"):
+        SequenceLinking(points=points)
+    assert SequenceLinking(points=3).points == (3,)  # type: ignore[arg-type]
+
+
+def test_patterns_hidden_with_few_changes_are_named_again() -> None:
+    cars = generate_cars()
+    found = sf.mine.frequent_subsequences(cars, 60, max_length=3).filter(sf_length(3))
+    secrets = found.sort("support", descending=True)["pattern"].to_list()[:4]
+    release = sf.HideSequences(patterns=secrets, threshold=40).protect(cars)
+    outcome = SequenceRemining().run(release, cars)
+    assert (outcome.attempts, outcome.facts["visible"]) == (4, 0)
+    assert outcome.facts["candidates"] > 100 and outcome.facts["at_threshold"] >= 4
+    assert outcome.baseline == 0
+    visible = SequenceRemining(patterns=secrets, threshold=40).run(as_is(cars), cars, control=generate_cars(seed=1))
+    assert visible.successes == 4 and visible.control is not None
+
+
+def sf_length(items: int) -> Any:
+    import polars as pl
+
+    return pl.col("pattern").list.len() == items
+
+
+def test_remining_by_hand() -> None:
+    truth = rows_of(*["ab"] * 6, *["cd"] * 3)
+    release = as_is(rows_of(*["ab"] * 4, "a", "b", *["cd"] * 3))
+    outcome = SequenceRemining(patterns=(("a", "b"),), threshold=4).run(release, truth)
+    assert (outcome.attempts, outcome.successes, outcome.facts["visible"]) == (1, 1, 0)
+    assert SequenceRemining(patterns=(("a", "b"),), threshold=0.5).run(release, truth).facts["at_threshold"] == 1
+    with pytest.raises(sf.PolicyError, match="give the patterns"):
+        SequenceRemining(threshold=4).run(release, truth)
+    with pytest.raises(sf.PolicyError, match="give the threshold"):
+        SequenceRemining(patterns=(("a", "b"),)).run(release, truth)
+
+
+def test_marks_on_a_one_way_road_are_guessed() -> None:
+    truth = rows_of(*["xaby"] * 9, *["xcdy"] * 2)
+    method = sf.HideSequences(patterns=[["a", "b"]], threshold=5, mark="Δ")
+    marked = method.protect(truth)
+    outcome = MarkGuessing().run(marked, truth)
+    assert (outcome.attempts, outcome.successes) == (4, 4)
+    deleted = sf.HideSequences(patterns=[["a", "b"]], threshold=5).protect(truth)
+    assert MarkGuessing().run(deleted, truth).attempts == 4
+    assert MarkGuessing(items=("a",)).run(as_is(truth), truth, control=truth).successes == 9
+    with pytest.raises(sf.PolicyError, match="give the items"):
+        MarkGuessing().run(as_is(truth), truth)
+    with pytest.raises(sf.DataError, match="cannot be compared"):
+        MarkGuessing(items=("a",)).run(as_is(rows_of("a")), truth)
+
+
+def test_a_mark_in_an_element_of_several_items() -> None:
+    truth = sf.Sequences.of([[["a", "b"], ["c"]]] * 5)
+    published = sf.Sequences.of([[["a"], ["c"]], *[[["a", "b"], ["c"]]] * 4])
+    outcome = MarkGuessing().run(as_is(published, marks=[(0, 0, "b")]), truth)
+    assert (outcome.attempts, outcome.successes) == (1, 1)

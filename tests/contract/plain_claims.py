@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Claims of a certificate, checked again by their definitions in plain code: no arrays, no code of the package."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import exp, inf, log
+from typing import Any
+
+Cells = dict[str, list[str]]
+Fields = dict[str, Any]
+Row = tuple[str, ...]
+_RANGE = re.compile(r"^([\[(])(-?[\d.]+), (-?[\d.]+)([\])])$")
+
+
+def covers(label: str, value: str) -> bool:
+    """Whether a published cell may stand for a value: itself, nothing, a range, a set, a prefix, a time."""
+    if label in (value, "*"):
+        return True
+    if not value or not label:
+        return not label
+    found = _RANGE.match(label)
+    if found:
+        opening, low, high, closing = found.groups()
+        number = float(value)
+        above = number >= float(low) if opening == "[" else number > float(low)
+        return above and (number <= float(high) if closing == "]" else number < float(high))
+    if label.startswith("{"):
+        return value in label[1:-1].split(", ")
+    if label.endswith("*"):
+        return value.startswith(label.rstrip("*"))
+    return value.startswith(label) or label == "any"
+
+
+def is_true(label: str, value: str, column: Sequence[str]) -> bool:
+    """Whether a label covers a value; one that covers all values may stand for a missing one, as the claim says."""
+    return covers(label, value) or (not value and all(covers(label, other) for other in column if other))
+
+
+def list_classes(keys: Sequence[Row], inside: Sequence[int], missing: str) -> list[list[int]]:
+    """For each row, the rows that it is hidden among, by what a missing cell means."""
+
+    def agree(one: Row, other: Row) -> bool:
+        if missing == "never_matches" and "" in (*one, *other):
+            return False
+        if missing == "matches_any":
+            return all(a == b or "" in (a, b) for a, b in zip(one, other, strict=True))
+        return one == other
+
+    return [[other for other in inside if other == row or agree(keys[row], keys[other])] for row in inside]
+
+
+def _count_shares(counts: Counter[str]) -> list[float]:
+    return [count / counts.total() for count in counts.values()]
+
+
+def _find_largest_ratio(counts: Counter[str], l: int) -> float:  # noqa: E741
+    ordered = sorted(counts.values(), reverse=True)
+    rest = sum(ordered[l - 1 :])
+    return ordered[0] / rest if len(ordered) >= l and rest else inf
+
+
+def _measure_gain(counts: Counter[str], whole: Counter[str]) -> float:
+    gains = (counts[v] / counts.total() / (whole[v] / whole.total()) - 1 for v in counts)
+    return max(0.0, *gains)
+
+
+def _measure_change(counts: Counter[str], whole: Counter[str]) -> float:
+    if set(counts) != set(whole):
+        return inf
+    return max(abs(log(counts[v] * whole.total() / counts.total() / whole[v])) for v in counts)
+
+
+def _measure_distance(counts: Counter[str], whole: Counter[str]) -> float:
+    return sum(abs(counts[v] / counts.total() - whole[v] / whole.total()) for v in whole) / 2
+
+
+_OF_CLASS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
+    "distinct_l": (lambda counts, whole: len(counts), min),
+    "entropy_l": (lambda counts, whole: exp(-sum(p * log(p) for p in _count_shares(counts))), min),
+    "recursive_c": (lambda counts, whole: _find_largest_ratio(counts, 2), max),
+    "alpha": (lambda counts, whole: max(_count_shares(counts)), max),
+    "beta": (_measure_gain, max),
+    "delta_disclosure": (_measure_change, max),
+    "t_equal": (_measure_distance, max),
+}
+"""For each measure of the values in a class: how it is computed, and which of all classes counts."""
+
+
+def look_at_models(body: Fields, cells: Cells, missing: str) -> list[str]:
+    """Crowds and sensitive values: the certificate's number is the one that plain counting gives."""
+    known = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
+    size = len(next(iter(cells.values())))
+    keys = [tuple(cells[name][row] for name in known) for row in range(size)]
+    problems = []
+    for claim in body["claims"]:
+        if claim["measure"] != "k_anonymity" and claim["measure"] not in _OF_CLASS:
+            continue
+        apart = claim["arguments"].get("starred_rows") == "suppressed"
+        inside = [row for row in range(size) if not (apart and set(keys[row]) == {"*"})]
+        classes = list_classes(keys, inside, missing)
+        if not classes:
+            continue
+        if claim["measure"] == "k_anonymity":
+            found: float = min(map(len, classes))
+        else:
+            column = cells[claim["arguments"]["column"]]
+            whole = Counter(column)
+            compute, choose = _OF_CLASS[claim["measure"]]
+            found = choose(compute(Counter(column[row] for row in rows), whole) for rows in classes)
+        if abs(found - claim["measured"]) > 1e-9 and found != claim["measured"]:
+            problems.append(f"{claim['property']} is {found}, not {claim['measured']}")
+    return problems
+
+
+def look_at_people(body: Fields, cells: Cells, people: Cells, rows: Sequence[int]) -> list[str]:
+    """What only the custodian can check: true cells, kept cells, and people who fit every row."""
+    known = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
+    claimed = {claim["property"]: claim for claim in body["claims"]}
+    problems = []
+    if "untrue_cells" in claimed:
+        problems += [
+            f"{name} has an untrue cell"
+            for name in known
+            if not all(
+                is_true(label, people[name][row], people[name]) for label, row in zip(cells[name], rows, strict=True)
+            )
+        ]
+    if "fitting_people" in claimed:
+        apart = any(claim["arguments"].get("starred_rows") == "suppressed" for claim in body["claims"])
+        everybody = range(len(people["name" if "name" in people else next(iter(people))]))
+        for row in range(len(rows)):
+            shown = {name: cells[name][row] for name in known}
+            if apart and set(shown.values()) == {"*"}:
+                continue
+            fit = sum(
+                all(is_true(label, people[name][who], people[name]) for name, label in shown.items())
+                for who in everybody
+            )
+            if fit < claimed["fitting_people"]["threshold"]:
+                problems.append(f"a row fits {fit} people")
+                break
+    return problems
+
+
+def look_at_limits(body: Fields, cells: Cells) -> list[str]:
+    """Caps and floors: nothing lies beyond them, and enough rows have them."""
+    problems = []
+    for claim in body["claims"]:
+        if claim["measure"] not in ("beyond_limits", "rows_at_limits"):
+            continue
+        ends, name = claim["arguments"], claim["arguments"]["column"]
+        numbers = [float(cell) for cell in cells[name] if cell not in ("", "*")]
+        low, high = ends.get("floor", -inf), ends.get("cap", inf)
+        if claim["measure"] == "beyond_limits":
+            problems += [f"{name} lies beyond its limits"] if any(not low <= n <= high for n in numbers) else []
+        else:
+            fewest = min(sum(n == end for n in numbers) for end in (low, high) if abs(end) < inf)
+            problems += [f"{fewest} rows have a limit of {name}"] if fewest < claim["threshold"] else []
+    return problems
+
+
+def look_at_file(body: Fields, cells: Cells) -> list[str]:
+    """What is said about the file itself."""
+    size = len(next(iter(cells.values()), []))
+    problems = [] if body["data"]["rows"] == size else [f"the file has {size} rows"]
+    problems += [] if body["data"]["columns"] == len(cells) else [f"the file has {len(cells)} columns"]
+    known = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
+    starred = sum(all(cells[name][row] == "*" for name in known) for row in range(size)) if known else 0
+    told = body["suppression"]["rows"]
+    problems += [f"{starred} rows are starred, not {told}"] if told is not None and told not in (0, starred) else []
+    problems += [f"{name} is published" for name in body["removed_columns"] if name in cells]
+    return problems
+
+
+def look_at_columns(body: Fields, cells: Cells) -> list[str]:
+    """Columns that are said to hold numbers do, and whole ones where that is said."""
+    problems = []
+    for kind, pattern in (("numbers", r"-?[\d.]+(e[-+]?\d+)?"), ("integers", r"-?\d+")):
+        for name in body["data"][kind]:
+            strange = [cell for cell in cells[name] if cell and not re.fullmatch(pattern, cell)]
+            problems += [f"{name} has {len(strange)} cells that are not {kind}"] if strange else []
+    return problems
+
+
+def look_at_attacks(body: Fields, record: Fields) -> list[str]:
+    """The risk that leaves is never below the upper end of the interval that the custodian has."""
+    problems = []
+    for told, known in zip(body["attacks"], record["attacks"], strict=True):
+        if told["risk_at_most"] is not None and told["risk_at_most"] < known["high"] - 1e-9:
+            problems.append(f"{told['attack']} is said to be at most {told['risk_at_most']}, and is {known['high']}")
+    return problems

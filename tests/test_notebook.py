@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""What notebooks show: escaped, plain, and never a cell of the originals or a secret."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+
+HOSTILE = '<script>alert("x")</script>'
+ROLES = {"name": "identifying", HOSTILE: "quasi_identifying", "ill": "sensitive"}
+
+
+def people() -> sf.Table:
+    frame = pl.DataFrame(
+        {
+            "name": [f"zzperson{number}" for number in range(20)],
+            HOSTILE: [1_000_003 + number for number in range(20)],
+            "ill": ["<b>flu</b>", "c\u202eold"] * 10,
+        }
+    )
+    return sf.Table.of(frame, ROLES)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_HOME", str(tmp_path_factory.mktemp("home")))
+        method = sf.Partition(models=(sf.KAnonymity(k=4),))
+        return sf.run(people(), {"protect": [method], "measure": {"queries": 0}, "title": HOSTILE})
+
+
+class Tags(HTMLParser):
+    """Every tag that a browser would see."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.names.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def shown_things(done: Any) -> dict[str, Any]:
+    hierarchy = sf.Hierarchy.of([["zzleaf1", "low", "*"], ["zzleaf2", "low", "*"]])
+    things = [people(), sf.audit(people()), done, done.release, done.release.data, done.certificate, hierarchy]
+    return {f"{type(thing).__name__} {number}": thing for number, thing in enumerate([*things, done.attacks[0][1]])}
+
+
+def test_every_view_is_well_formed_escaped_and_without_colours(done: Any) -> None:
+    for name, thing in shown_things(done).items():
+        html = thing._repr_html_()
+        tags = Tags(html)
+        assert tags.open == [] and tags.names <= {
+            "div",
+            "p",
+            "strong",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "br",
+            "span",
+        }
+        assert "\u202e" not in html
+        assert not re.search(r"(?<![-\w])(color|background-color):", html), name
+        assert len(html) < 20_000
+
+
+def test_no_view_and_no_representation_holds_a_cell_of_the_originals(done: Any) -> None:
+    for name, thing in shown_things(done).items():
+        for text in (thing._repr_html_(), repr(thing), str(thing)):
+            assert not re.search(r"zzperson|zzleaf", text), name
+            if "Release" not in repr(thing) and not getattr(thing, "released", False):
+                assert not re.search(r"10000[01]\d|flu", text), name
+        assert len(repr(thing)) < 600
+
+
+def test_a_table_shows_its_roles_and_a_release_its_rows(done: Any) -> None:
+    assert "quasi-identifying" in people()._repr_html_() and "20 values" in people()._repr_html_()
+    release = done.release._repr_html_()
+    assert "&lt;b&gt;flu" in release and "ranges or sets of values" in release and "15 more rows" in release
+    assert "≥ 4" in done._repr_html_() and "linking" in done._repr_html_() and "run.save(folder)" in done._repr_html_()
+    assert "Signed by" in done.certificate._repr_html_()
+    assert "proposed role" in sf.audit(people())._repr_html_()
+
+
+def test_wide_tables_are_cut() -> None:
+    wide = sf.Table.of({f"column{number}": [number] for number in range(50)})
+    assert "30 more columns" in wide._repr_html_() and "column20" not in wide._repr_html_()
+
+
+def test_baskets_and_pages_are_shown(done: Any, tmp_path: Path) -> None:
+    release = sf.Release(sf.Baskets.of([["a", "b"], []]), None, (), {})
+    assert "a" in release._repr_html_() and release.to_polars()["items"].to_list() == [["a", "b"], []]
+    page = done.report.outgoing._repr_html_()
+    assert page.startswith("<iframe") and 'sandbox=""' in page and Tags(page).names == {"iframe"}
+    assert repr(done.report.internal).endswith("characters of HTML)")
+
+
+def test_an_audit_takes_frames_and_paths(tmp_path: Path) -> None:
+    frame = people().frame.rename({HOSTILE: "age"})
+    frame.write_csv(tmp_path / "people.csv")
+    roles = {"name": "identifying", "age": "quasi_identifying", "ill": "quasi_identifying"}
+    for data in (frame, frame.to_pandas(), tmp_path / "people.csv"):
+        assert sf.audit(data).roles.keys() == roles.keys()
+    assert sf.Table.of(frame, sf.audit(frame).roles).identifying == ("name",)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Advice after a run that lost much: measured on the data, for the custodian only."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato import measure
+from sfumato.protect.anonymity.generalize import Generalize
+from sfumato.protect.anonymity.k_optimize import KOptimize
+from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.partition import Partition
+from sfumato.protect.method import Method
+from sfumato.table import Table
+from sfumato.workflow import advice
+from sfumato.workflow.advice import advise_on_loss
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+
+ROLES = {"age": "quasi_identifying", "born": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
+FIVE = (KAnonymity(k=5),)
+
+
+@pytest.fixture
+def people() -> Table:
+    chance = np.random.default_rng(5)
+    days = pl.Series(chance.integers(0, 9000, 400)).cast(pl.Int32).cast(pl.Date).cast(pl.String)
+    frame = pl.DataFrame(
+        {"age": chance.integers(18, 90, 400), "born": days, "sex": list("mf") * 200, "ill": list("abcd") * 100}
+    )
+    return Table.of(frame, ROLES)
+
+
+def advise(method: Method, table: Table) -> tuple[str, ...]:
+    published = method.protect(table).data
+    return advise_on_loss((method,), table, published, measure.loss(published, table))
+
+
+def test_columns_without_a_hierarchy_get_measured_alternatives(people: Table) -> None:
+    (sentence,) = advise(Generalize(models=FIVE), people)
+    assert sentence.startswith('"age", "born" have no hierarchy and became "*" everywhere: use partition: loss ')
+    assert 'give "age", "born" a hierarchy: loss ' in sentence
+    told = float(re.findall(r"use partition: loss ([0-9.]+)", sentence)[0])
+    parts = Partition(models=FIVE).protect(people).data
+    assert told == pytest.approx(measure.loss(parts, people), rel=0.01), "the loss that partition really has"
+
+
+def test_a_release_that_lost_little_is_left_alone(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = Partition(models=FIVE).protect(people).data
+    monkeypatch.setattr(advice, "_try_alternatives", lambda *_: pytest.fail("nothing is tried after a good run"))
+    assert advise_on_loss((Generalize(models=FIVE),), people, published, 0.1) == ()
+
+
+def test_nothing_is_said_that_is_not_better(people: Table) -> None:
+    published = Generalize(models=FIVE).protect(people).data
+    assert advise_on_loss((Generalize(models=FIVE),), people, published, 0.01) == ()
+    assert advise_on_loss((Partition(models=FIVE),), people, published, 0.9) == ()
+
+
+def test_labels_of_a_hierarchy_are_compared_with_ranges(people: Table) -> None:
+    tall = Table.of(
+        people.frame,
+        ROLES,
+        {"age": {"kind": "intervals", "widths": [80]}, "born": {"kind": "date", "units": ["decade"]}},
+    )
+    (sentence,) = advise(Partition(models=FIVE, publish="hierarchy"), tall)
+    assert 'set publish = "ranges": loss ' in sentence
+
+
+def test_other_methods_get_advice_too(people: Table) -> None:
+    published = Generalize(models=FIVE).protect(people).data
+    (sentence,) = advise_on_loss((KOptimize(k=5),), people, published, 0.6)
+    assert "use partition: loss" in sentence
+    assert "instead of 0.6" in sentence
+
+
+def test_large_tables_are_sampled(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "_MOST_ROWS", 200)
+    (sentence,) = advise(Generalize(models=FIVE), people)
+    assert "(measured, on 200 of the rows)" in sentence
+
+
+def test_no_time_no_further_trial(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "_SECONDS", -1.0)
+    assert advise(Generalize(models=FIVE), people) == ()
+
+
+def test_advice_stays_with_the_custodian(people: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    people.frame.write_csv(tmp_path / "people.csv")
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[data]\npath = "people.csv"\n[roles]\nquasi_identifying = ["age", "born", "sex"]\nsensitive = ["ill"]\n'
+        '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
+    )
+    done = run(Policy.read(policy), tmp_path / "out")
+    assert done.published
+    (sentence,) = done.as_json()["advice"]
+    assert "use partition: loss" in sentence
+    assert json.loads((tmp_path / "out" / "private" / "record.json").read_text())["found"]["advice"] == [sentence]
+    assert "use partition: loss" in (tmp_path / "out" / "private" / "report.html").read_text()
+    for file in (tmp_path / "out" / "release").iterdir():
+        assert b"use partition" not in file.read_bytes(), file.name

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""`sfumato init`: a drafted policy runs as it is on any table or basket file, or a sentence says why not."""
+
+from __future__ import annotations
+
+import re
+import stat
+import tomllib
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.data.population import generate_population
+from sfumato.workflow.draft_methods import PURPOSES, bound_share
+from sfumato.workflow.draft_source import DraftSource, detect_shape
+from sfumato.workflow.pipeline import run
+
+CANARY = "ZZSECRETZZ"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A signing key of its own, and a report without pictures: they are not what is tested here."""
+    import sfumato.report
+
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(sfumato.report, "render_report", lambda account: "<p>report</p>")
+
+
+def make_tables() -> dict[str, dict[str, Any]]:
+    """Tables of every kind that a file can hold; nothing about them is known to the drafts."""
+    chance = np.random.default_rng(5)
+    n = 60
+    days = [date(2001, 1, 1) + timedelta(days=int(day)) for day in chance.integers(0, 9000, n)]
+    return {
+        "dates": {"seen": [day.isoformat() for day in days], "born": [day.strftime("%d.%m.%Y") for day in days]},
+        "booleans": {"smokes": chance.choice(["true", "false"], n), "age": chance.integers(18, 80, n)},
+        "missing": {"empty": [""] * n, "part": ["", "a", "b"] * 20, "age": chance.integers(18, 80, n)},
+        "odd names": {
+            'a"b\\c': chance.integers(0, 9, n),
+            "x = [1] # no": chance.choice(["u", "v", "w"], n),
+            "tab\tand é 😀": chance.integers(0, 3, n),
+            "../../etc": chance.choice(["Italy", "Spain", "Kenya", "Peru"], n),
+        },
+        "one column": {"town": chance.choice(["Rome", "Oslo", "Bern", "Kyiv"], n)},
+        "only secrets": {"disease": chance.choice(["flu", "asthma", "gout"], n), "salary": chance.integers(1, 9, n)},
+        "constant": {"country": ["Italy"] * n, "age": chance.integers(18, 80, n)},
+        "fractions": {"height": chance.normal(1.7, 0.1, n).round(4), "bmi": chance.normal(25, 4, n).round(3)},
+        "skewed": {"visits": chance.pareto(1, n).astype(int), "ill": ["no"] * 58 + ["yes"] * 2},
+        "few rows": {"age": [30, 31, 32, 60, 61], "disease": ["flu", "flu", "gout", "gout", "flu"]},
+        "identifiers": {
+            "name": [f"Person {i}" for i in range(n)],
+            "zip": chance.choice(["02139", "02138", "47910"], n),
+        },
+    }
+
+
+TABLES = make_tables()
+
+
+def write_table(folder: Path, name: str) -> Path:
+    path = folder / "people.csv"
+    pl.DataFrame({key: [str(cell) for cell in cells] for key, cells in TABLES[name].items()}).write_csv(path)
+    return path
+
+
+def draft_and_run(data: Path, purpose: str = "publish") -> sf.Run:
+    draft = sf.draft_policy(data, purpose, data.with_name(f"{purpose}.toml"))
+    draft.save()
+    return run(sf.Policy.read(draft.path), data.with_name(f"{purpose}-out"))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_drafted_policy_runs_and_is_not_refused(name: str, tmp_path: Path) -> None:
+    done = draft_and_run(write_table(tmp_path, name))
+    assert done.published, [str(refusal) for refusal in done.refusals]
+    assert "[accept]" not in (tmp_path / "publish.toml").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("purpose", [purpose for purpose in PURPOSES if purpose != "publish"])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_drafted_policy_runs_for_every_purpose(name: str, purpose: str, tmp_path: Path) -> None:
+    try:
+        done = draft_and_run(write_table(tmp_path, name), purpose)
+    except (sf.DataError, sf.PolicyError, sf.ImpossibleRelease) as error:
+        assert purpose in ("synthetic", "outsource", "hide"), error
+        assert str(tmp_path / "people.csv") in str(error)
+    else:
+        assert done.published, [str(refusal) for refusal in done.refusals]
+
+
+def test_the_release_loses_no_more_than_partition_alone() -> None:
+    frame = generate_population(2000, 3)
+    roles = {"name": "identifying", "salary_level": "sensitive", "disease": "sensitive"}
+    known = {name: roles.get(name, "quasi_identifying") for name in frame.columns}
+    models = [sf.KAnonymity(k=5)]
+    bare = sf.Partition(models=models).protect(sf.Table.of(frame, known))
+    hierarchies = {
+        name: proposal.hierarchy
+        for name, role in known.items()
+        if role == "quasi_identifying" and (proposal := sf.propose_hierarchy(frame[name]))
+    }
+    drafted = sf.Partition(models=models).protect(sf.Table.of(frame, known, hierarchies))
+    assert drafted.losses["loss"] <= 1.1 * bare.losses["loss"]
+
+
+def test_alternatives_take_effect_without_their_marks(tmp_path: Path) -> None:
+    data = write_table(tmp_path, "skewed")
+    for purpose in ("publish", "share", "synthetic", "hide"):
+        text = sf.draft_policy(data, purpose, tmp_path / "policy.toml").text
+        alternatives = [block for block in re.split(r"\n\n", text) if "\n#| [[protect]]" in block]
+        assert alternatives
+        for block in alternatives:
+            head = text.partition("[[protect]]")[0]
+            shown = "\n".join(
+                line.removeprefix("#|").removeprefix(" ") for line in block.splitlines() if line.startswith("#|")
+            )
+            assert sf.Policy.parse(f"{head}\n{shown}\n", tmp_path / "policy.toml").protect
+
+
+def test_a_skewed_sensitive_column_gets_no_l_diversity() -> None:
+    """Otherwise each class must hold one of the two people in sixty, and half of the table is lost."""
+    frame = pl.DataFrame({"age": list(range(60)), "ill": ["no"] * 58 + ["yes"] * 2, "disease": ["flu", "gout"] * 30})
+    from sfumato.data.role_proposals import propose_roles
+    from sfumato.workflow.draft_methods import DraftTable
+
+    proposals = tuple(propose_roles(frame.rename({"ill": "hiv"})))
+    table = DraftTable("people", frame.rename({"ill": "hiv"}), proposals, 5)
+    assert table.diverse == ("disease",)
+
+
+def test_nothing_is_written_over_and_files_are_private(tmp_path: Path) -> None:
+    data = write_table(tmp_path, "odd names")
+    draft = sf.draft_policy(data, out=tmp_path / "policy.toml")
+    written = draft.save()
+    assert len(written) > 1
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+    assert all(path.parent == tmp_path for path in written)
+    before = [path.read_bytes() for path in written]
+    with pytest.raises(sf.PolicyError, match="exists already"):
+        draft.save()
+    assert [path.read_bytes() for path in written] == before
+
+
+def test_an_existing_hierarchy_stops_everything(tmp_path: Path) -> None:
+    draft = sf.draft_policy(write_table(tmp_path, "odd names"), out=tmp_path / "policy.toml")
+    name = next(iter(draft.hierarchies))
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(sf.PolicyError, match="exists already"):
+        draft.save()
+    assert (tmp_path / name).read_text() == "mine"
+    assert not (tmp_path / "policy.toml").exists()
+
+
+def test_missing_marks_are_noticed_and_not_applied(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    rows = [
+        f"{age},{job},{pay}"
+        for age, job, pay in zip([30, 40, -1] * 20, ["cook", "unknown", "nurse"] * 20, [7, 8, 9999] * 20, strict=True)
+    ]
+    path.write_text("\n".join(["age,job,pay", *rows]) + "\n")
+    draft = sf.draft_policy(path, out=tmp_path / "policy.toml")
+    assert tomllib.loads(draft.text)["data"]["missing_marks"] == ["", "?"]
+    assert [mark in draft.text for mark in ('"-1"', '"unknown"', '"9999"')] == [True] * 3
+    assert any("60 cells in 3 columns may mean missing" in note for note in draft.notes)
+    marked = DraftSource.of(path).mark_missing(("unknown", "-1", "9999"))
+    assert marked.frame.null_count().row(0) == (20, 20, 20)
+    assert marked.noticed_marks == ()
+
+
+def test_sensitive_columns_can_be_chosen_but_names_stay_out(tmp_path: Path) -> None:
+    data = write_table(tmp_path, "identifiers")
+    roles = tomllib.loads(sf.draft_policy(data, out=tmp_path / "p.toml", sensitive=["name"]).text)["roles"]
+    assert roles == {"identifying": ["name"], "quasi_identifying": ["zip"]}
+    data = write_table(tmp_path, "few rows")
+    roles = tomllib.loads(sf.draft_policy(data, out=tmp_path / "p.toml", sensitive=["age"]).text)["roles"]
+    assert roles == {"quasi_identifying": ["disease"], "sensitive": ["age"]}
+    with pytest.raises(sf.PolicyError, match='no column "agee"'):
+        sf.draft_policy(data, sensitive=["agee"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("age,zip\n30,02139\n", "only 1 row"),
+        ("name,email\n" + f"Ada,{CANARY}@b.org\nBob,b@b.org\n" * 20, "every column names people"),
+        ("age\n", "no rows"),
+    ],
+)
+def test_what_cannot_be_drafted_gets_a_sentence(lines: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(lines)
+    with pytest.raises(sf.DataError, match=sentence) as error:
+        sf.draft_policy(path)
+    assert CANARY not in str(error.value)
+
+
+def test_a_first_line_of_values_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("39, Bachelors, <=50K\n" + "50, Bachelors, >50K\n28, Masters, <=50K\n" * 20)
+    draft = sf.draft_policy(path, out=tmp_path / "policy.toml")
+    assert tomllib.loads(draft.text)["data"]["header"] is False
+    assert any("first line" in note for note in draft.notes)
+    path.write_text("country,2019,2020\nItaly,5,7\nNorway,8,1\nSpain,3,1\n")
+    assert DraftSource.of(path).header is True
+    path.write_text("age,education\n39,Bachelors\n50,Masters\n")
+    assert DraftSource.of(path).header is True
+
+
+def test_the_data_is_found_from_the_policys_folder(tmp_path: Path) -> None:
+    data = write_table(tmp_path, "few rows")
+    (tmp_path / "policies").mkdir()
+    draft = sf.draft_policy(data, out=tmp_path / "policies" / "p.toml")
+    draft.save()
+    assert len(sf.Policy.read(draft.path).table()) == 5
+
+
+def test_the_built_in_population_is_drafted(tmp_path: Path) -> None:
+    draft = sf.draft_policy("demo", out=tmp_path / "policy.toml")
+    draft.save()
+    table = sf.Policy.read(draft.path).table()
+    assert len(table) == 20_000
+    assert {"age", "zip", "education"} <= table.hierarchies.keys()
+
+
+def write_baskets(folder: Path, form: str) -> Path:
+    chance = np.random.default_rng(2)
+    baskets = [
+        [1, 2, *map(int, chance.integers(3, 12, 3))] if i % 3 else [int(chance.integers(1, 12))] for i in range(120)
+    ]
+    path = folder / ("baskets.csv" if form == "long" else "baskets.dat" if form == "fimi" else "baskets.txt")
+    if form == "long":
+        path.write_text("id,item\n" + "".join(f"{i},{item}\n" for i, row in enumerate(baskets) for item in row))
+    else:
+        path.write_text("".join(" ".join(map(str, row)) + "\n" for row in baskets))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("form", "purpose"), [("fimi", "publish"), ("long", "hide"), ("txt", "outsource"), ("fimi", "share")]
+)
+def test_baskets_are_drafted_and_run(form: str, purpose: str, tmp_path: Path) -> None:
+    path = write_baskets(tmp_path, form)
+    assert detect_shape(str(path)) == "baskets"
+    assert draft_and_run(path, purpose).published
+
+
+def test_shapes_without_a_draft_get_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(sf.PolicyError, match="no method for synthetic baskets"):
+        sf.draft_policy(write_baskets(tmp_path, "fimi"), "synthetic")
+    path = tmp_path / "sequences.txt"
+    path.write_text("1 -1 2 3 -1 -2\n4 -1 -2\n")
+    with pytest.raises(sf.PolicyError, match="sequences"):
+        sf.draft_policy(path)
+    with pytest.raises(sf.PolicyError, match="not a purpose"):
+        sf.draft_policy(path, "sell")
+
+
+@pytest.mark.parametrize(("count", "share"), [(20, 0.2), (1000, 0.2), (30_000, 0.1), (10, 0.5)])
+def test_the_gates_limit_is_above_what_chance_gives(count: int, share: float) -> None:
+    chance = np.random.default_rng(count)
+    from sfumato.attack.attack import Outcome
+
+    highest = max(int(hits) for hits in chance.binomial(count, share, 1000))
+    outcome = Outcome(attempts=count, successes=highest, baseline=0)
+    assert outcome.high <= bound_share(share, count) <= 1
