@@ -65,7 +65,8 @@ def _beside_peers(folder: Path) -> None:
         theirs, ahead = "–", "–"
         if peer is not None and is_waited_for:
             least = int(found["support"].min())  # type: ignore[arg-type]
-            miner, counts = peer(sequences.to_lists()), []
+            miner = peer(sequences.to_lists())
+            counts: list[Any] = []
             spent = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
             assert len(counts) == found.height, "the miners disagree"
             theirs, ahead = f"{1000 * spent:.0f}", f"{spent / ours:.0f}×"

@@ -159,7 +159,7 @@ TRACKS = Path(os.environ.get("SFUMATO_DATA", ""), "trajectories", "athens-small.
 
 @pytest.mark.skipif(not TRACKS.is_file(), reason="no real data")
 def test_tracks_of_athens() -> None:
-    columns = {"id": "trip", "time": "t"}
+    columns: dict[str, Any] = {"id": "trip", "time": "t"}
     grid = sf.Sequences.from_points(TRACKS, sf.Grid(10, 10), coordinates="metres", **columns)
     assert len(grid) == 129 and len(grid.items) <= 100
     dense = sf.Sequences.from_points(TRACKS, sf.DenseRegions(sf.Grid(30, 30), min_share=0.1), **columns)

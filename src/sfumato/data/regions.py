@@ -92,12 +92,12 @@ class Grid(Regions):
 
     columns: int = 10
     rows: int = 10
-    bounds: Bounds | None = None
+    bounds: Bounds | tuple[float, float, float, float] | None = None
     cell: float | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if isinstance(self.bounds, Sequence):
+        if self.bounds is not None and not isinstance(self.bounds, Bounds):
             object.__setattr__(self, "bounds", Bounds(*self.bounds))
         if self.columns < 1 or self.rows < 1:
             raise PolicyError("a grid has at least one column and one row")
@@ -106,7 +106,7 @@ class Grid(Regions):
 
     def fit(self, points: Points) -> Grid:
         """The same grid with its bounds, columns and rows settled for some points."""
-        bounds = self.bounds or Bounds.around(points)
+        bounds = self.bounds if isinstance(self.bounds, Bounds) else Bounds.around(points)
         if self.cell is None:
             return Grid(self.columns, self.rows, bounds)
         wide, high = self.cell, self.cell
@@ -130,7 +130,7 @@ class Grid(Regions):
 
     def number_cells(self, points: Points) -> Ints:
         """The number of each point's cell, row by row; -1 outside."""
-        assert self.bounds is not None
+        assert isinstance(self.bounds, Bounds)
         column = _cut(points.x, self.bounds.left, self.bounds.right, self.columns)
         row = _cut(points.y, self.bounds.bottom, self.bounds.top, self.rows)
         return np.where((column < 0) | (row < 0), -1, row * self.columns + column)

@@ -16,6 +16,7 @@ from sfumato.details import SequenceDetails
 from sfumato.measure.sequences.hidden_sequences import count_matching
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
+from sfumato.report.grid_pictures import draw_grid_figures
 from sfumato.report.pictures import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.sequences import Sequences
@@ -40,6 +41,7 @@ def build_sequence_section(
     """What became of the sequences; for the custodian."""
     details = release.details.part(SequenceDetails) or SequenceDetails()
     figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
+    figures += draw_grid_figures(published, original)
     notes = _list_notes(details)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(release, original, published, details.sensitive))
@@ -64,7 +66,12 @@ def build_sequence_section(
 def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
     """The same from the release alone."""
     intro = "Counted in the released file."
-    return ReportSection("sequences", "What is published", intro, (_draw_lengths(published), _draw_items(published)))
+    return ReportSection(
+        "sequences",
+        "What is published",
+        intro,
+        (_draw_lengths(published), _draw_items(published), *draw_grid_figures(published)),
+    )
 
 
 def _list_notes(details: SequenceDetails) -> tuple[str, ...]:

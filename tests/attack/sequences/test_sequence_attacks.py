@@ -64,7 +64,7 @@ def test_points_are_counted_within_elements_of_several_items() -> None:
 def test_bad_numbers_of_points_get_a_sentence(points: Any) -> None:
     with pytest.raises(ValueError, match="from 1 to 64"):
         SequenceLinking(points=points)
-    assert SequenceLinking(points=3).points == (3,)  # type: ignore[arg-type]
+    assert SequenceLinking(points=3).points == (3,)
 
 
 def test_patterns_hidden_with_few_changes_are_named_again() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -64,8 +65,8 @@ def test_counts_are_those_of_brute_force(seed: int) -> None:
     for _ in range(10):
         rows = [[chance.choice("abcd") for _ in range(chance.randint(0, 5))] for _ in range(6)]
         others = [[item for item in row if chance.random() < 0.7] + ["a"] * chance.randint(0, 1) for row in rows]
-        limits = {"max_gap": chance.choice([None, 0]), "window": chance.choice([None, 3])}
-        before, after = (mine([[[item] for item in row] for row in side], 2, **limits) for side in (rows, others))  # type: ignore[arg-type]
+        limits: dict[str, Any] = {"max_gap": chance.choice([None, 0]), "window": chance.choice([None, 3])}
+        before, after = (mine([[[item] for item in row] for row in side], 2, **limits) for side in (rows, others))
         changes = pattern_changes(sf.Sequences.of(rows), sf.Sequences.of(others), 2, **limits)
         assert (changes.before, changes.after) == (len(before), len(after))
         assert (changes.lost, changes.ghosts) == (len(before.keys() - after.keys()), len(after.keys() - before.keys()))
@@ -98,8 +99,8 @@ def test_edit_distances_are_those_of_brute_force() -> None:
     others = [[chance.choice("abcd") for _ in range(chance.randint(0, 6))] for _ in range(60)]
     found = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(others))
     assert found.tolist() == [brute_distance(*pair) for pair in zip(rows, others, strict=True)]
-    nested = [sf.Sequences.of([[["a", "b"], ["c"]]]), sf.Sequences.of([[["a"], ["c"]]])]
-    assert sf.measure.edit_distances(*nested).tolist() == [1]
+    nested, fewer = sf.Sequences.of([[["a", "b"], ["c"]]]), sf.Sequences.of([[["a"], ["c"]]])
+    assert sf.measure.edit_distances(nested, fewer).tolist() == [1]
     one, three = rows_of("ab"), rows_of("ab", "a", "")
     assert sf.measure.edit_distances(one, three, rows=[0, 0, 0]).tolist() == [0, 1, 2]
     with pytest.raises(sf.DataError, match="1 sequences became 3"):

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Codes, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -98,7 +98,7 @@ class _People:
 
 @dataclass(frozen=True)
 class _KnownPoints:
-    codes: Ints
+    codes: Codes
     offsets: Ints
 
 
@@ -134,7 +134,7 @@ def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Gener
 
 def _draw_points(sequences: Sequences, rows: Ints, count: int, chance: np.random.Generator) -> _KnownPoints:
     """One item of each of some elements of each row, in order; all elements of a shorter row."""
-    drawn: list[Ints] = []
+    drawn: list[Codes] = [np.zeros(0, dtype=np.int32)]
     for row in rows.tolist():
         first, stop = int(sequences.offsets[row]), int(sequences.offsets[row + 1])
         elements = np.arange(first, stop)
@@ -142,8 +142,8 @@ def _draw_points(sequences: Sequences, rows: Ints, count: int, chance: np.random
             elements = np.sort(chance.choice(elements, size=count, replace=False))
         begins, ends = sequences.element_offsets[elements], sequences.element_offsets[elements + 1]
         drawn.append(sequences.codes[begins + (chance.random(elements.size) * (ends - begins)).astype(np.int64)])
-    offsets = np.concatenate(([0], np.cumsum([points.size for points in drawn], dtype=np.int64)))
-    return _KnownPoints(np.concatenate([np.zeros(0, dtype=np.int64), *drawn]).astype(np.int64), offsets)
+    offsets = np.cumsum([points.size for points in drawn], dtype=np.int64)
+    return _KnownPoints(np.concatenate(drawn), offsets)
 
 
 def _look_up(published: Sequences, owner: Sequences, known: _KnownPoints, own: Ints, order: str) -> _Candidates:

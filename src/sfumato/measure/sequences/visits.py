@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -47,7 +48,7 @@ def flow_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
     )
 
 
-def edit_distances(original: Sequences, published: Sequences, rows: Ints | None = None) -> Ints:
+def edit_distances(original: Sequences, published: Sequences, rows: Ints | Sequence[int] | None = None) -> Ints:
     """For each published sequence, how many elements were inserted, deleted or replaced.
 
     `rows` are the originals of the published sequences, as in `release.details.rows`; without it they correspond one to
