@@ -21,7 +21,7 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
 
     @wraps(protect)
     def protect_checked(method: Any, data: Any, *given: Any, **named: Any) -> Release:
-        _refuse_unfit(method, data)
+        refuse_unfit(method, data)
         release = protect(method, data, *given, **named)
         label_rows(release, data)
         return release
@@ -29,7 +29,8 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     return protect_checked
 
 
-def _refuse_unfit(method: Any, data: Any) -> None:
+def refuse_unfit(method: Any, data: Any) -> None:
+    """Stop if the data has another shape, or a table no roles."""
     wanted = _KINDS[method.shape]
     if isinstance(data, wanted):
         return
