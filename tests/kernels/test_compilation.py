@@ -36,6 +36,8 @@ def test_an_import_that_was_interrupted_can_be_done_again() -> None:
 
 
 def _make_record(module: str) -> Any:
-    kind: Any = NamedTuple("Interrupted", [("size", int)])
-    kind.__module__ = module
-    return kind
+    class Interrupted(NamedTuple):
+        size: int
+
+    Interrupted.__module__ = module
+    return Interrupted
