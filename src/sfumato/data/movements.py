@@ -4,20 +4,19 @@
 Abul, Atzori, Bonchi and Giannotti (2007) hide sequences in 300 trajectories of synthetic cars (mean length 20.1 after
 repeats are removed) and in 273 of the trucks of Frentzos et al. (2005; mean length 6.8). These generators give as many
 trajectories of about these lengths: cars drive between homes and a few places that many want to reach, trucks go out
-from a few depots to sites along shared roads and come back. The same seed gives the same movements.
+from a few depots to sites along shared roads and come back. The same seed gives the same movements, as lists for
+`Sequences.of`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sfumato.sequences import Sequences
-
 SIDE = 10
 Cell = tuple[int, int]
 
 
-def generate_cars(seed: int = 2007, count: int = 300) -> Sequences:
+def generate_cars(seed: int = 2007, count: int = 300) -> list[list[str]]:
     """Cars on a grid of streets: from home to one place after another, with a few detours."""
     chance = np.random.Generator(np.random.PCG64(seed))
     places = [_draw_cell(chance) for _ in range(8)]
@@ -31,7 +30,7 @@ def generate_cars(seed: int = 2007, count: int = 300) -> Sequences:
     return _name_cells(rows)
 
 
-def generate_trucks(seed: int = 2005, count: int = 273) -> Sequences:
+def generate_trucks(seed: int = 2005, count: int = 273) -> list[list[str]]:
     """Trucks from one of three depots to sites near by, and back between them."""
     chance = np.random.Generator(np.random.PCG64(seed))
     sites = [_draw_cell(chance) for _ in range(12)]
@@ -74,5 +73,5 @@ def _drive_to(chance: np.random.Generator, cells: list[Cell], goal: Cell, detour
             cells.append(cell)
 
 
-def _name_cells(rows: list[list[Cell]]) -> Sequences:
-    return Sequences.of([[f"r{row}c{column}" for row, column in cells] for cells in rows])
+def _name_cells(rows: list[list[Cell]]) -> list[list[str]]:
+    return [[f"r{row}c{column}" for row, column in cells] for cells in rows]
