@@ -142,7 +142,7 @@ def draw_customers(rows: int) -> sf.Sequences:
 
 
 def _attacks() -> None:
-    cars = generate_cars(count=3000)
+    cars = sf.Sequences.of(generate_cars(count=3000))
     release = sf.Release(cars, None, (), {})
     spent = best_of(2, lambda: sf.attack.SequenceLinking().run(release, cars))
     show("Sequence linking, 500 people, 1 to 4 points", ("sequences", "time"), [("3,000", f"{1000 * spent:.0f} ms")])

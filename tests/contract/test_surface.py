@@ -13,8 +13,9 @@ import sfumato as sf
 from sfumato.protect import METHODS, MODELS
 
 NAMES = [
-    "Attack", "Audit", "Baskets", "Certificate", "CertificateRefused", "Claim", "ClaimBroken", "DataError", "Finding",
-    "Hierarchy", "ImpossibleRelease", "Key", "Method", "Missing", "Outcome", "Patterns", "Policy",
+    "Attack", "Audit", "Baskets", "Cells", "Certificate", "CertificateRefused", "Claim", "ClaimBroken", "DataError",
+    "DenseRegions", "Finding", "Grid", "Hierarchy", "ImpossibleRelease", "Key", "Method", "Missing", "Outcome",
+    "Patterns", "Policy", "Polygons",
     "PolicyDraft", "PolicyError", "Randomness", "Release", "Role", "Run", "Sequences", "SfumatoError", "Table",
     "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree", "draft_policy", "measure",
     "mine", "propose_hierarchy", "protect", "read_release", "run", "verify",

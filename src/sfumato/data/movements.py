@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.sequences import Sequences
-
 SIDE = 10
 Cell = tuple[int, int]
+Movements = list[list[str]]
+"""The cells of each trajectory, named as those of a grid: what `Sequences.of` takes."""
 
 
-def generate_cars(seed: int = 2007, count: int = 300) -> Sequences:
+def generate_cars(seed: int = 2007, count: int = 300) -> Movements:
     """Cars on a grid of streets: from home to one place after another, with a few detours."""
     chance = np.random.Generator(np.random.PCG64(seed))
     places = [_draw_cell(chance) for _ in range(8)]
@@ -31,7 +31,7 @@ def generate_cars(seed: int = 2007, count: int = 300) -> Sequences:
     return _name_cells(rows)
 
 
-def generate_trucks(seed: int = 2005, count: int = 273) -> Sequences:
+def generate_trucks(seed: int = 2005, count: int = 273) -> Movements:
     """Trucks from one of three depots to sites near by, and back between them."""
     chance = np.random.Generator(np.random.PCG64(seed))
     sites = [_draw_cell(chance) for _ in range(12)]
@@ -74,5 +74,5 @@ def _drive_to(chance: np.random.Generator, cells: list[Cell], goal: Cell, detour
             cells.append(cell)
 
 
-def _name_cells(rows: list[list[Cell]]) -> Sequences:
-    return Sequences.of([[f"r{row}c{column}" for row, column in cells] for cells in rows])
+def _name_cells(rows: list[list[Cell]]) -> Movements:
+    return [[f"r{row}c{column}" for row, column in cells] for cells in rows]

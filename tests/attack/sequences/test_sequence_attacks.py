@@ -23,7 +23,7 @@ def as_is(data: Any, **details: Any) -> sf.Release:
 
 
 def test_more_points_find_more_people_and_order_helps() -> None:
-    cars = generate_cars()
+    cars = sf.Sequences.of(generate_cars())
     ordered = SequenceLinking(points=(1, 2, 3, 6), attempts=300).run(as_is(cars), cars)
     curve = ordered.facts["unique_after"]
     assert curve == ordered.facts["unique_before"]
@@ -33,9 +33,11 @@ def test_more_points_find_more_people_and_order_helps() -> None:
 
 
 def test_anonymous_sequences_leave_nobody_alone() -> None:
-    trucks = generate_trucks()
+    trucks = sf.Sequences.of(generate_trucks())
     release = sf.AnonymizeSequences(k=5).protect(trucks)
-    outcome = SequenceLinking(points=(1, 2, 3, 64)).run(release, trucks, control=generate_trucks(seed=1))
+    outcome = SequenceLinking(points=(1, 2, 3, 64)).run(
+        release, trucks, control=sf.Sequences.of(generate_trucks(seed=1))
+    )
     assert outcome.facts["unique_before"][-1] > 0.1
     assert outcome.facts["unique_after"] == [0, 0, 0, 0]
     assert outcome.risk < 0.3 and outcome.control == 0
@@ -68,7 +70,7 @@ def test_bad_numbers_of_points_get_a_sentence(points: Any) -> None:
 
 
 def test_patterns_hidden_with_few_changes_are_named_again() -> None:
-    cars = generate_cars()
+    cars = sf.Sequences.of(generate_cars())
     found = sf.mine.frequent_subsequences(cars, 60, max_length=3).filter(sf_length(3))
     secrets = found.sort("support", descending=True)["pattern"].to_list()[:4]
     release = sf.HideSequences(patterns=secrets, threshold=40).protect(cars)
@@ -76,7 +78,9 @@ def test_patterns_hidden_with_few_changes_are_named_again() -> None:
     assert (outcome.attempts, outcome.facts["visible"]) == (4, 0)
     assert outcome.facts["candidates"] > 100 and outcome.facts["at_threshold"] >= 4
     assert outcome.baseline == 0
-    visible = SequenceRemining(patterns=secrets, threshold=40).run(as_is(cars), cars, control=generate_cars(seed=1))
+    visible = SequenceRemining(patterns=secrets, threshold=40).run(
+        as_is(cars), cars, control=sf.Sequences.of(generate_cars(seed=1))
+    )
     assert visible.successes == 4 and visible.control is not None
 
 
