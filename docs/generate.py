@@ -27,7 +27,7 @@ from sfumato.attack import ATTACKS
 from sfumato.cli.commands import app
 from sfumato.data import hierarchy_builders
 from sfumato.protect import METHODS, MODELS
-from sfumato.workflow.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
+from sfumato.workflow.policy_sections import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 DOCS = Path(__file__).parent
 NAMESPACES = ("protect", "mine", "measure", "attack")

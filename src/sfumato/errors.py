@@ -55,7 +55,7 @@ def suggest_name(given: str, known: Iterable[str]) -> str | None:
     if plain in names:
         return names[plain]
     longer = [name for name in names if plain and len(plain) > 2 and (name.startswith(plain) or plain.startswith(name))]
-    near = longer if len(longer) == 1 else get_close_matches(plain, names, n=1, cutoff=0.7)
+    near = longer if len(longer) == 1 else get_close_matches(plain, names, n=1, cutoff=0.66)
     return names[near[0]] if near else None
 
 

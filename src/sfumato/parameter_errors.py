@@ -6,13 +6,12 @@ What was given is never repeated, except the name of a parameter that does not e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from sfumato.errors import PolicyError, quote_names
+from sfumato.errors import PolicyError, ask_meant, quote_names, suggest_name
 from sfumato.lazy import find_kind
 
 _MOST_PROBLEMS = 8
@@ -43,16 +42,6 @@ def explain_parameters(
     return explained
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
-    """A question after a misspelt word: `; did you mean "models"?`; empty if nothing is close."""
-    near = _find_nearest(word, known)
-    return f'; did you mean "{near[0]}"?' if near else ""
-
-
-def _find_nearest(word: str, known: Iterable[str]) -> list[str]:
-    return get_close_matches(word.lower(), list(known), n=1)
-
-
 def _list_parameters(kind: type[BaseModel]) -> list[str]:
     return [name for name in kind.model_fields if name not in _TAGS]
 
@@ -80,8 +69,7 @@ def _select_causes(problems: list[Any], kind: type[BaseModel], given: Any) -> li
     for problem in problems:
         if problem["type"] == "extra_forbidden":
             _, owner = _locate_problem(problem["loc"], kind, given)
-            near = _find_nearest(str(problem["loc"][-1]), _list_parameters(owner))
-            meant |= {(*problem["loc"][:-1], name) for name in near}
+            meant.add((*problem["loc"][:-1], suggest_name(str(problem["loc"][-1]), _list_parameters(owner))))
     return [
         problem
         for problem, loc in zip(problems, places, strict=True)
@@ -132,7 +120,7 @@ def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:
 
 def _explain_unknown(problem: Any, path: str, owner: type[BaseModel]) -> str:
     name, known = str(problem["loc"][-1]), _list_parameters(owner)
-    cure = suggest(name, known) or (f"; it takes {', '.join(known)}" if known else "; it takes none")
+    cure = ask_meant([name], known) or (f"; it takes {', '.join(known)}" if known else "; it takes none")
     return f'{f"{path}: " if path else ""}there is no parameter "{name}"{cure}'
 
 
@@ -144,14 +132,14 @@ def _explain_missing(problem: Any, path: str, owner: type[BaseModel]) -> str:
 
 def _explain_choice(problem: Any, path: str, owner: type[BaseModel]) -> str:
     expected, given = str(problem["ctx"]["expected"]).replace("'", '"'), problem["input"]
-    near = suggest(given, expected.split('"')[1::2]) if isinstance(given, str) else ""
+    near = ask_meant([given], expected.split('"')[1::2]) if isinstance(given, str) else ""
     return f"{path} should be {expected}{near}"
 
 
 def _explain_tag(problem: Any, path: str, owner: type[BaseModel]) -> str:
     context = problem["ctx"]
     tags = str(context["expected_tags"]).replace("'", "").split(", ")
-    cure = suggest(str(context["tag"]), tags) or f"; there are {quote_names(sorted(tags))}"
+    cure = ask_meant([str(context["tag"])], tags) or f"; there are {quote_names(sorted(tags))}"
     return f"{path}: there is no such {_get_tag_name(problem)}{cure}"
 
 

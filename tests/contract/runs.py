@@ -15,7 +15,8 @@ from sfumato.randomness import Randomness
 from sfumato.workflow import pipeline
 from sfumato.workflow.chain import ProtectedData, apply_methods
 from sfumato.workflow.pipeline import Run
-from sfumato.workflow.policy import DataSection, MeasureSection, OutputSection, Policy, RolesSection
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_sections import DataSection, MeasureSection, OutputSection, RolesSection
 from tests.contract.examples import Example
 
 

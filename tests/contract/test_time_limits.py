@@ -35,6 +35,12 @@ def draw_people(rows: int, values: int, columns: int = 8) -> sf.Table:
     )
 
 
+def draw_sequences(count: int, length: int) -> sf.Sequences:
+    """Sequences in which a pattern has many matches."""
+    chance = np.random.default_rng(4)
+    return sf.Sequences.of([chance.choice(list("abcdef"), length).tolist() for _ in range(count)])
+
+
 def draw_baskets(count: int, items: int) -> sf.Baskets:
     chance = np.random.default_rng(2)
     share = chance.uniform(0.2, 0.6, items)
@@ -85,6 +91,12 @@ PROBLEMS: dict[str, Callable[[], tuple[Method, Any]]] = {
         sf.HideRules, rules=[(["i0", "i1"], ["i2"]), (["i3"], ["i4"]), (["i5", "i6"], ["i7"]), (["i1"], ["i8"])]
     ),
     "hide_items.seconds": lambda: hide(sf.HideItems, items=["i1", "i2", "i3"]),
+    "hide_sequences.seconds": lambda: (
+        sf.HideSequences(
+            patterns=[list("abc"), list("bcd"), list("fed")], threshold=20, strategy="exact", seconds=LIMIT
+        ),
+        draw_sequences(400, 40),
+    ),
     "suppress_entries.seconds, grades+": lambda: suppress(search="grades+", seconds=LIMIT),
     "suppress_entries.seconds, exact": lambda: suppress(search="exact", seconds=LIMIT),
     "suppress_entries.mining_seconds": lambda: suppress(mining_seconds=1e-4),

@@ -19,7 +19,7 @@ from sfumato.protect import METHODS
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.workflow.chain import ProtectedData, apply_methods
-from sfumato.workflow.policy import DataSection
+from sfumato.workflow.policy_sections import DataSection
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people, walks
 from tests.contract.runs import GivenPolicy, policy_of
 

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from sfumato.kernels.compilation import sweep_stale_kernels
+import pytest
+
+from sfumato.kernels.compilation import record, sweep_stale_kernels
 
 
 def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
@@ -22,3 +25,19 @@ def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
     (tmp_path / "family" / "two.py").write_text("b = 2\n")
     assert sweep_stale_kernels(tmp_path)
     assert not list(kept.glob("*.nbc"))
+
+
+def test_an_import_that_was_interrupted_can_be_done_again() -> None:
+    """Somebody stops a notebook cell while kernels are compiled, and runs it again."""
+    for name in ("a.kernel", "a.kernel"):
+        record(_make_record(name))
+    with pytest.raises(TypeError, match="already name a Interrupted"):
+        record(_make_record("another.kernel"))
+
+
+def _make_record(module: str) -> Any:
+    class Interrupted(NamedTuple):
+        size: int
+
+    Interrupted.__module__ = module
+    return Interrupted

@@ -219,7 +219,9 @@ def test_whole_numbers_with_gaps_stay_whole_in_pandas() -> None:
         (([],), ROLES, "list does not say what to do"),
         (({"protct": []},), ROLES, 'there is no parameter "protct"; did you mean "protect"'),
         (({"method": "partitoin"},), ROLES, 'there is no such method; did you mean "partition"'),
-        ((HIDE,), ROLES, "baskets have no columns"),
+        ((HIDE,), ROLES, "hide_rules takes baskets, which have no columns"),
+        ((METHOD,), ["age"], "roles are given by column"),
+        ((METHOD, 7), ROLES, "randomness is sf.Randomness.secure"),
     ],
 )
 def test_mistakes_get_a_sentence(arguments: tuple[Any, ...], roles: Any, sentence: str) -> None:

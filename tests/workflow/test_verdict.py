@@ -99,7 +99,7 @@ def test_a_column_that_is_removed_or_noisy_needs_no_acceptance(tmp_path: Path) -
 
 
 def test_an_acceptance_of_no_column_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match='"balanse", which the table does not have'):
+    with pytest.raises(PolicyError, match=r'"balanse", which .* does not have'):
         release(tmp_path, PAIR, accept={"balanse": "a slip"})
 
 

@@ -153,9 +153,12 @@ def measure_command(
 def _require_names(listed: str, option: str) -> list[str]:
     from sfumato.errors import PolicyError
 
-    if names := _split_names(listed):
-        return names
-    raise PolicyError(f"{option} names no column; list some, as in {option} age,zip, or leave it out")
+    names = _split_names(listed)
+    if not names:
+        raise PolicyError(f"{option} names no column; list some, as in {option} age,zip, or leave it out")
+    if len(names) <= listed.count(","):
+        raise PolicyError(f"{option} has nothing between two commas, or after the last; write {option} age,zip")
+    return names
 
 
 def _split_names(listed: str) -> list[str]:

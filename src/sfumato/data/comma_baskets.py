@@ -51,6 +51,8 @@ def read_comma_baskets(path: Path, *, separator: str | None = None, header: bool
 
 def looks_like_comma_lines(path: Path, columns: tuple[str, ...], separator: str | None) -> bool:
     """Whether a text file has lines of different lengths, and no header that names the columns of the long form."""
+    if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
+        return False  # no separator at all: the long form says so
     lines = _split_lines(path, separator, _OPENING)
     if not lines or set(columns) <= set(lines[0]):
         return False

@@ -18,14 +18,18 @@ from numba import types
 
 OPTIONS: dict[str, Any] = {"nogil": True, "boundscheck": False}
 _TYPES: dict[str, Any] = dict(vars(types))
+_HOMES: dict[str, str] = {}
+"""The module of each record."""
 _SCALARS = {int: types.int64, float: types.float64, bool: types.boolean}
 Record = TypeVar("Record", bound=type[tuple[Any, ...]])
 
 
 def record(kind: Record) -> Record:
     """Let signatures name a named tuple: each field is compiled as its annotation says."""
-    if kind.__name__ in _TYPES:
+    # The same module again: its first import was interrupted, as one may do while kernels are compiled.
+    if kind.__name__ in _TYPES and _HOMES.get(kind.__name__) != kind.__module__:
         raise TypeError(f"signatures already name a {kind.__name__}")
+    _HOMES[kind.__name__] = kind.__module__
     fields = [_compiled_type(hint) for hint in get_type_hints(kind, include_extras=True).values()]
     is_uniform = all(field == fields[0] for field in fields)  # the compiler keeps these apart
     make: Any = types

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every method does around its own `protect`: refuse data of another kind or without roles, and label rows."""
+"""What every method does around its own `protect`: refuse data of another kind, and label rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import wraps
 from typing import Any
 
 from sfumato.baskets import Baskets
-from sfumato.data.roles import Role
 from sfumato.errors import DataError, SfumatoError
 from sfumato.release import Release, label_rows
 from sfumato.sequences import Sequences
@@ -22,7 +21,7 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
 
     @wraps(protect)
     def protect_checked(method: Any, data: Any, *given: Any, **named: Any) -> Release:
-        _refuse_unfit(method, data)
+        refuse_unfit(method, data)
         release = protect(method, data, *given, **named)
         label_rows(release, data)
         return release
@@ -30,11 +29,10 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     return protect_checked
 
 
-def _refuse_unfit(method: Any, data: Any) -> None:
+def refuse_unfit(method: Any, data: Any) -> None:
+    """Stop if the data has another shape, or a table no roles."""
     wanted = _KINDS[method.shape]
     if isinstance(data, wanted):
-        if isinstance(data, Table):
-            data.columns_with(Role.IDENTIFYING)  # an error without roles
         return
     room = type(data).__module__.partition(".")[0]
     name, given = type(method).__name__, f"{'' if room == 'builtins' else f'{room}.'}{type(data).__name__}"

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 from sfumato.arrays import Ints
 from sfumato.description import Description
-from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
@@ -80,16 +79,6 @@ class Method(Description, ABC):
     def follow_rows(self, rows: Ints) -> Method:
         """The settled method for data whose rows are these original ones."""
         return self
-
-    def refuse_other_shape(self, data: Any) -> None:
-        """Stop if the data has another shape: sequences look like baskets to code that ignores their order."""
-        given = type(data).__name__.lower()
-        if given != self.shape:
-            tag = self.model_dump(include={"method"})["method"]
-            raise DataError(
-                f"{tag} takes {self.shape}, and was given {given}; read the data as sf.{self.shape.capitalize()}, or "
-                f"choose a method for {given}"
-            )
 
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:

@@ -57,6 +57,8 @@ def run(
     Nothing is written until `Run.save(folder)`, unless `out` names a folder. `run(policy, out)` runs a policy on its
     own data and writes its folders, as the command line does.
     """
+    if not isinstance(randomness, Randomness | None):
+        raise PolicyError("randomness is sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests")
     given = {"hierarchies": hierarchies, "attack": attacks, "gate": gate, "accept": accept, "title": title}
     sections = {name: value for name, value in given.items() if value is not None}
     if isinstance(data, Policy) or (_is_path(data) and str(data).endswith(".toml")):
@@ -137,6 +139,10 @@ def _group_roles(roles: Mapping[str, Any] | None, data: Any) -> dict[str, list[s
     """Roles as a policy lists them: role → columns."""
     if roles is None:
         roles = data.roles if isinstance(data, Table) else {}
+    if not isinstance(roles, Mapping):
+        raise PolicyError(
+            'roles are given by column, {"age": "quasi_identifying", ...}, or by role, {"sensitive": [...]}'
+        )
     grouped: dict[str, list[str]] = {}
     for key, value in roles.items():
         if isinstance(value, str):

@@ -11,26 +11,31 @@ import tomllib
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from sfumato.attack.attack import Attack
-from sfumato.baskets import BasketFormat
 from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.roles import Role
-from sfumato.data.source import hide_password, locate_source
-from sfumato.data.table_reader import MISSING_MARKS
-from sfumato.data.table_writer import Format
+from sfumato.data.source import locate_source
 from sfumato.description import Description
-from sfumato.errors import PolicyError, quote_names
+from sfumato.errors import PolicyError
 from sfumato.kinds import declare_tagged
 from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.policy_errors import explain_toml_error, explain_unreadable_policy, explain_validation_error
+from sfumato.workflow.policy_sections import (
+    AboutSection,
+    DataSection,
+    GateSection,
+    HierarchyEntry,
+    MeasureSection,
+    OutputSection,
+    RolesSection,
+)
 
 DEMO = "demo"
 PATHS = ("external", "other", "population", "file", "memory")
@@ -41,139 +46,6 @@ PARTS = ("models", "private")
 
 AnyMethod: Any = declare_tagged("method")
 AnyAttack: Any = declare_tagged("attack")
-
-
-def _parse_hierarchy_entry(given: Any) -> Any:
-    """A path, or a description of how to build one; parsed here, so that an error names only its own field."""
-    if isinstance(given, Mapping):
-        try:
-            return parse_builder(given)
-        except PolicyError as error:
-            raise ValueError(str(error).removeprefix("hierarchy: ")) from None
-    if not isinstance(given, (str, BaseModel, Hierarchy)):
-        raise ValueError('a hierarchy is a file, or a description such as { kind = "prefix", keep = [3] }')
-    return given
-
-
-HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
-
-
-class DataSection(Description):
-    """Where the data is and how to read it."""
-
-    path: Annotated[str, PlainSerializer(hide_password)]
-    """A file, a pattern such as `parts/*.csv`, a sheet such as `people.xlsx?sheet=Patients`, a database table such as
-    `sqlite:///people.db?table=patients` or `postgresql://user@host/db?table=patients`, or `demo` for the built-in
-    population."""
-    separator: str | None = None
-    """One character between cells; detected among comma, semicolon, tab and bar if omitted."""
-    missing_marks: tuple[str, ...] = MISSING_MARKS
-    """Cells that mean "missing"."""
-    missing: Literal["own_value", "matches_any", "never_matches", "drop"] = "own_value"
-    """What a missing quasi-identifying value means when classes are counted: `own_value`, `matches_any`,
-    `never_matches` or `drop`."""
-    header: bool = True
-    """Whether the first line names the columns. Comma lines of baskets have a header only if it numbers its columns
-    (`Item 1, Item 2`), unless this is set."""
-    columns: tuple[str, ...] | None = None
-    """The names of the columns, if the file has none or to replace its own."""
-    encoding: str = "utf-8"
-    """The text encoding; a byte order mark in the file takes precedence."""
-    comment: str | None = Field(default=None, min_length=1)
-    """Lines that start with it are skipped."""
-    trim: bool = True
-    """Whether spaces around a cell are removed."""
-    format: BasketFormat | None = None
-    """For baskets: `fimi`, `spmf`, `long` (one row for each basket and item) or `comma` (one basket on each line, its
-    items by name); for sequences: `spmf` or `long`; detected if omitted."""
-    id: str = "id"
-    """The column of a long-form file that says whose basket or sequence a row belongs to."""
-    item: str = "item"
-    """The item column of a long-form file."""
-    time: str = "time"
-    """The column of a long-form file that orders the items of a sequence."""
-
-
-class RolesSection(Description):
-    """Every column, named once."""
-
-    identifying: tuple[str, ...] = ()
-    """Columns that name a person: never released."""
-    quasi_identifying: tuple[str, ...] = ()
-    """Columns that others may know and that together can identify a person. Methods generalize these."""
-    sensitive: tuple[str, ...] = ()
-    """Columns that an adversary wants to learn; released unchanged unless a method changes them."""
-    insensitive: tuple[str, ...] = ()
-    """All other columns; released unchanged."""
-
-    @model_validator(mode="after")
-    def _check_named_once(self) -> RolesSection:
-        names = [name for names in self.by_role().values() for name in names]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"the column {quote_names(twice)} has more than one role")
-        return self
-
-    def by_role(self) -> dict[Role, tuple[str, ...]]:
-        """The columns of each role."""
-        return {role: getattr(self, role.value) for role in Role}
-
-    def by_column(self) -> dict[str, Role]:
-        """The role of each column."""
-        return {name: role for role, names in self.by_role().items() for name in names}
-
-
-class GateSection(Description):
-    """When to refuse a release although every claim holds. Risks are compared at the upper end of their interval."""
-
-    max_linking_risk: float | None = Field(default=None, ge=0, le=1)
-    """The largest share of people that linking may find, at the upper end of its 95 % interval."""
-    max_record_risk: float | None = Field(default=None, ge=0, le=1)
-    """The largest probability that linking may have for any one person."""
-    max_loss: float | None = Field(default=None, ge=0, le=1)
-    """The largest acceptable loss, measured on the written file."""
-    max_risk: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
-    """The largest success rate of an attack, at the upper end of its 95 % interval, by the attack's name: `{
-    rule_inference = 0.3 }`. The attack must be listed under `[[attack]]`."""
-
-
-class AboutSection(Description):
-    """What a data protection officer asks about a release."""
-
-    purpose: str | None = Field(default=None, min_length=1)
-    """What the release is for; it is published."""
-    recipient: str | None = Field(default=None, min_length=1)
-    """Who gets it; it is published."""
-    decided_by: str | None = Field(default=None, min_length=1)
-    """Who decided that it may leave: a person or an office. It stays in the internal report."""
-
-
-class MeasureSection(Description):
-    """What to measure beyond the claims: the utility of the release."""
-
-    queries: int = Field(default=200, ge=0, strict=True)
-    """How many random COUNT queries are asked of originals and release; 0 for none."""
-    classify: str | None = None
-    """A column that models learn to predict, from the release and from the originals; takes some seconds."""
-    min_support: Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)] = 0.1
-    """For sequences: the support from which frequent patterns are compared, as a number or a share of them."""
-
-
-class OutputSection(Description):
-    """Where the release goes."""
-
-    path: str = "out"
-    """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
-    format: Format | BasketFormat | None = None
-    """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;
-    for baskets: `fimi`, `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for
-    sequences: `spmf` or `long`; for patterns: `spmf`."""
-    order: Literal["as_read", "shuffled"] = "as_read"
-    """`as_read` keeps the order of the rows, `shuffled` does not. In a file sorted by name or date, the order shows
-    who is where."""
-    escape_formulas: bool = False
-    """Whether text that a spreadsheet would evaluate gets an apostrophe in front, in cells and names, in `csv`,
-    `tsv` and `long`."""
 
 
 class Policy(Description):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.workflow.policy import DataSection
+from sfumato.workflow.policy_sections import DataSection
 from sfumato.workflow.run_summary import summarize_suppression
 from tests.contract.runs import GivenPolicy
 

@@ -26,13 +26,13 @@ SEQUENCES, BASKETS = sf.Sequences.of([["a", "b"], ["b", "a"]]), sf.Baskets.of([[
 )
 def test_methods_for_baskets_refuse_sequences(method: Any) -> None:
     start = method.new_key if hasattr(method, "new_key") else method.protect
-    with pytest.raises(sf.DataError, match=r"takes baskets, and was given sequences; read the data as sf\.Baskets"):
+    with pytest.raises(sf.DataError, match=r"takes Baskets, not sfumato\.Sequences"):
         start(SEQUENCES)
 
 
 @pytest.mark.parametrize("method", [sf.AnonymizeSequences(k=2), sf.HideSequences(patterns=[["a"]], threshold=0)])
 def test_methods_for_sequences_refuse_baskets(method: Any) -> None:
-    with pytest.raises(sf.DataError, match="takes sequences, and was given baskets"):
+    with pytest.raises(sf.DataError, match=r"takes Sequences, not sfumato\.Baskets"):
         method.protect(BASKETS)
 
 
@@ -47,7 +47,7 @@ def test_a_policy_for_baskets_refuses_a_file_of_sequences(tmp_path: Path) -> Non
 
 
 def test_only_tables_have_roles(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="sequences have no columns"):
+    with pytest.raises(ValueError, match="takes sequences, which have no columns"):
         sf.Policy(
             data={"path": "x.txt"},
             roles={"insensitive": ["a"]},

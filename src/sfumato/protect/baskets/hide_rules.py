@@ -136,7 +136,6 @@ class HideRules(Method):
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find the baskets of each rule, and change some of them until none shows."""
-        self.refuse_other_shape(data)
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
         rules, itemsets = self.list_secrets()

@@ -20,6 +20,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_supports, filter_baskets, hash_item
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
+from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
@@ -54,7 +55,7 @@ class EncodeBloom(KeyedMethod):
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw the hash functions, and the numbers that represent items to the provider."""
-        self.refuse_other_shape(data)
+        refuse_unfit(self, data)
         if not len(data) or not data.items:
             raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
@@ -70,7 +71,6 @@ class EncodeBloom(KeyedMethod):
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace each basket by the bits of its items."""
-        self.refuse_other_shape(data)
         opened = BloomKey.opened(key)
         if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
             raise PolicyError("the key has another number of bits or hashes than the method; draw a new key")

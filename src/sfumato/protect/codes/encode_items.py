@@ -26,6 +26,7 @@ from sfumato.keystream import make_keyed_generator
 from sfumato.mine.codes.item_key import ItemKey
 from sfumato.progress import report_progress
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
+from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
@@ -70,7 +71,7 @@ class EncodeItems(KeyedMethod):
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw codes, and what is added to hide their supports; a new key gives new codes."""
-        self.refuse_other_shape(data)
+        refuse_unfit(self, data)
         if not len(data) or not data.items:
             raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
@@ -82,7 +83,6 @@ class EncodeItems(KeyedMethod):
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace every item by its codes, and add what the key prescribes."""
-        self.refuse_other_shape(data)
         opened = ItemKey.opened(key)
         if opened.kind != self.kind:
             raise PolicyError(f'the key is for kind "{opened.kind}", but the method has kind "{self.kind}"')

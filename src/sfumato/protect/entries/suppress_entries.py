@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -23,15 +22,21 @@ from sfumato.arrays import Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretization import cut_at, cut_equal_width
-from sfumato.data.hierarchy import spell_cells
 from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
 from sfumato.mine.entries.cells import BLANKED, PRIVATE, TableCells
-from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.entries.blanked_entries import (
+    blank_states,
+    build_rule_frame,
+    compute_blanking_losses,
+    count_exposed_entries,
+    list_hidden_values,
+    list_reasons,
+)
 from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining, RuleQuestion
 from sfumato.protect.entries.exact_entries import find_exact_entries
 from sfumato.protect.entries.grades import run_grades
@@ -40,7 +45,7 @@ from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.protect.method import Method
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Number, Release
+from sfumato.release import Claim, Release
 from sfumato.table import Missing, Table
 
 _ROUNDS = 20
@@ -154,16 +159,16 @@ class SuppressEntries(Method):
         cells = TableCells.of(table, private)
         mining = RuleMining(cells, self._question(len(table)))
         derived = self._derive_entries(mining)
-        hidden = _list_hidden_values(table.frame, private)
+        hidden = list_hidden_values(table.frame, private)
         if self.learner_risk is not None:
             derived = self._close_learners(table, cells, derived, hidden, chance)
-        frame = type_by_content(_blank_states(table.frame, derived.states))
+        frame = type_by_content(blank_states(table.frame, derived.states))
         published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
         return Release(
             data=published,
             method=self,
             claims=self._claims(data, mining),
-            losses=_compute_blanking_losses(cells, derived),
+            losses=compute_blanking_losses(cells, derived),
             details=self._details(cells, mining, derived, hidden),
             changes=self._changes(data, published),
         )
@@ -219,7 +224,7 @@ class SuppressEntries(Method):
         assert self.learner_risk is not None
         for round_ in range(_ROUNDS):
             report_progress("closing learners", round_, _ROUNDS)
-            frame = _blank_states(table.frame, derived.states)
+            frame = blank_states(table.frame, derived.states)
             more = choose_entries_against_learners(frame, hidden, self.learner_risk, chance)
             if not more:
                 return derived
@@ -318,10 +323,10 @@ class SuppressEntries(Method):
             private=[(int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)],
             derived=places,
             hidden=hidden,
-            reasons=_list_reasons(places, derived),
-            rules_before=_build_rule_frame(cells, first),
-            rules_after=_build_rule_frame(cells, None),
-            exposed=_count_exposed_entries(cells, first),
+            reasons=list_reasons(places, derived),
+            rules_before=build_rule_frame(cells, first),
+            rules_after=build_rule_frame(cells, None),
+            exposed=count_exposed_entries(cells, first),
             confidence=mining.question.confidence,
             least=mining.question.least,
             objective=len(places),
@@ -332,84 +337,3 @@ class SuppressEntries(Method):
             complete=mining.complete,
             sensitive_entries=count_sensitive_entries(cells, first),
         )
-
-
-def _list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
-    """The private entries with the values that would have been published, as text."""
-    parts = [
-        pl.DataFrame({"row": np.flatnonzero(private[:, index]).astype(np.int64)}).with_columns(
-            pl.lit(name).alias("column"),
-            spell_cells(frame[name]).gather(np.flatnonzero(private[:, index])).alias("value"),
-        )
-        for index, name in enumerate(frame.columns)
-    ]
-    schema = {"row": pl.Int64, "column": pl.String, "value": pl.String}
-    return pl.concat([pl.DataFrame(schema=schema), *parts]).sort("row", "column", maintain_order=True)
-
-
-def _blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
-    """The published frame: private and blanked entries are empty."""
-    return frame.with_columns(
-        pl.when(pl.Series(states[:, index] == 0)).then(pl.col(name)).alias(name)
-        for index, name in enumerate(frame.columns)
-    )
-
-
-def _compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[str, Number]:
-    filled = int((cells.codes >= 0).sum())
-    private, blanked = int((cells.states == PRIVATE).sum()), len(derived.entries)
-    visible = filled - private
-    return {
-        "loss": round((private + blanked) / filled, 12) if filled else 0.0,
-        "private_entries": private,
-        "derived_entries": blanked,
-        "derived_share": round(blanked / visible, 12) if visible else 0.0,
-        "suppressed_rows": 0,
-    }
-
-
-def _list_reasons(places: list[tuple[int, str]], derived: DerivedEntries) -> pl.DataFrame:
-    """Why each entry was blanked; those against learners have no rule."""
-    schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
-    rows = []
-    for index, (row, column) in enumerate(places):
-        if index < len(derived.reasons):
-            why = derived.reasons[index]
-            rows.append((row, column, why.kind, why.invalidated + why.marginalized, why.example))
-        else:
-            rows.append((row, column, "against learners", 0, ""))
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _build_rule_frame(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.DataFrame:
-    """Rules as points of a plot: what an adversary sees of each."""
-    if rule_arrays is None:
-        schema = {"public_support": pl.Int64, "public_confidence": pl.Float64, "hidden_confidence": pl.Float64}
-        return pl.DataFrame(schema={**schema, "column": pl.String, "length": pl.Int64})
-    column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
-    return pl.DataFrame(
-        {
-            "public_support": rule_arrays.public.astype(np.int64),
-            "public_confidence": rule_arrays.public_fit / np.maximum(rule_arrays.public, 1),
-            "hidden_confidence": rule_arrays.hidden_fit / np.maximum(rule_arrays.hidden, 1),
-            "column": pl.Series(cells.names).gather(column) if len(column) else pl.Series([], dtype=pl.String),
-            "length": np.diff(rule_arrays.start)[rule_arrays.antecedent],
-        }
-    )
-
-
-def _count_exposed_entries(cells: TableCells, rule_arrays: RuleArrays) -> dict[str, int]:
-    """Private entries of each column that some rule predicted before anything was blanked."""
-    columns = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
-    many = np.diff(rule_arrays.row_start)[rule_arrays.antecedent]
-    is_exposed = np.zeros(cells.codes.shape, dtype=np.bool_)
-    # In chunks of rows: all rules together have very many.
-    parts = np.searchsorted(np.cumsum(many), np.arange(0, int(many.sum()) + 1, 1 << 22), side="left")
-    for begin, end in pairwise([*np.unique(parts).tolist(), len(many)]):
-        rule = np.repeat(np.arange(begin, end), many[begin:end])
-        first = rule_arrays.row_start[rule_arrays.antecedent[begin:end]] - np.cumsum(many[begin:end]) + many[begin:end]
-        rows = rule_arrays.rows[np.arange(len(rule)) + np.repeat(first, many[begin:end])]
-        column = columns[rule]
-        hit = (cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == rule_arrays.target[rule])
-        is_exposed[rows[hit], column[hit]] = True
-    return {name: int(count) for name, count in zip(cells.names, is_exposed.sum(axis=0), strict=True) if count}

@@ -69,7 +69,6 @@ class PublishPatterns(Method):
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, find what the supports disclose, and repair until they disclose nothing."""
-        self.refuse_other_shape(data)
         least = self._count_least_support(data)
         report_progress("mining")
         itemsets = find_itemsets(data, least)

@@ -66,7 +66,6 @@ class AnonymizeSequences(Method):
 
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
         """Grow the frequent part of the prefix tree, move what was cut to the closest paths, and spell them."""
-        self.refuse_other_shape(data)
         _refuse_small(data, self.k)
         labels = ElementLabels.of(data)
         paths = _anonymize(labels.rows, self.k, once=self.literal)

@@ -143,7 +143,6 @@ class HideSequences(Method):
 
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
         """Find every match, choose sequences and items in them, and take these away."""
-        self.refuse_other_shape(data)
         if not len(data):
             raise DataError("there are no sequences to hide anything in")
         if self.mark == MARK and MARK in map(str, data.items):

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""What blanking did: the published frame, its losses, why each entry was blanked, and the rules before it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags
+from sfumato.data.hierarchy import spell_cells
+from sfumato.mine.entries.cells import PRIVATE, TableCells
+from sfumato.mine.entries.rule_arrays import RuleArrays
+from sfumato.protect.entries.entry_ledger import DerivedEntries
+from sfumato.release import Number
+
+
+def list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
+    """The private entries with the values that would have been published, as text."""
+    parts = [
+        pl.DataFrame({"row": np.flatnonzero(private[:, index]).astype(np.int64)}).with_columns(
+            pl.lit(name).alias("column"),
+            spell_cells(frame[name]).gather(np.flatnonzero(private[:, index])).alias("value"),
+        )
+        for index, name in enumerate(frame.columns)
+    ]
+    schema = {"row": pl.Int64, "column": pl.String, "value": pl.String}
+    return pl.concat([pl.DataFrame(schema=schema), *parts]).sort("row", "column", maintain_order=True)
+
+
+def blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
+    """The published frame: private and blanked entries are empty."""
+    return frame.with_columns(
+        pl.when(pl.Series(states[:, index] == 0)).then(pl.col(name)).alias(name)
+        for index, name in enumerate(frame.columns)
+    )
+
+
+def compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[str, Number]:
+    """How many entries are private, how many were blanked beside them, and their shares."""
+    filled = int((cells.codes >= 0).sum())
+    private, blanked = int((cells.states == PRIVATE).sum()), len(derived.entries)
+    visible = filled - private
+    return {
+        "loss": round((private + blanked) / filled, 12) if filled else 0.0,
+        "private_entries": private,
+        "derived_entries": blanked,
+        "derived_share": round(blanked / visible, 12) if visible else 0.0,
+        "suppressed_rows": 0,
+    }
+
+
+def list_reasons(places: list[tuple[int, str]], derived: DerivedEntries) -> pl.DataFrame:
+    """Why each entry was blanked; those against learners have no rule."""
+    schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
+    rows = []
+    for index, (row, column) in enumerate(places):
+        if index < len(derived.reasons):
+            why = derived.reasons[index]
+            rows.append((row, column, why.kind, why.invalidated + why.marginalized, why.example))
+        else:
+            rows.append((row, column, "against learners", 0, ""))
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def build_rule_frame(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.DataFrame:
+    """Rules as points of a plot: what an adversary sees of each."""
+    if rule_arrays is None:
+        schema = {"public_support": pl.Int64, "public_confidence": pl.Float64, "hidden_confidence": pl.Float64}
+        return pl.DataFrame(schema={**schema, "column": pl.String, "length": pl.Int64})
+    column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
+    return pl.DataFrame(
+        {
+            "public_support": rule_arrays.public.astype(np.int64),
+            "public_confidence": rule_arrays.public_fit / np.maximum(rule_arrays.public, 1),
+            "hidden_confidence": rule_arrays.hidden_fit / np.maximum(rule_arrays.hidden, 1),
+            "column": pl.Series(cells.names).gather(column) if len(column) else pl.Series([], dtype=pl.String),
+            "length": np.diff(rule_arrays.start)[rule_arrays.antecedent],
+        }
+    )
+
+
+def count_exposed_entries(cells: TableCells, rule_arrays: RuleArrays) -> dict[str, int]:
+    """Private entries of each column that some rule predicted before anything was blanked."""
+    columns = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
+    many = np.diff(rule_arrays.row_start)[rule_arrays.antecedent]
+    is_exposed = np.zeros(cells.codes.shape, dtype=np.bool_)
+    # In chunks of rows: all rules together have very many.
+    parts = np.searchsorted(np.cumsum(many), np.arange(0, int(many.sum()) + 1, 1 << 22), side="left")
+    for begin, end in pairwise([*np.unique(parts).tolist(), len(many)]):
+        rule = np.repeat(np.arange(begin, end), many[begin:end])
+        first = rule_arrays.row_start[rule_arrays.antecedent[begin:end]] - np.cumsum(many[begin:end]) + many[begin:end]
+        rows = rule_arrays.rows[np.arange(len(rule)) + np.repeat(first, many[begin:end])]
+        column = columns[rule]
+        hit = (cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == rule_arrays.target[rule])
+        is_exposed[rows[hit], column[hit]] = True
+    return {name: int(count) for name, count in zip(cells.names, is_exposed.sum(axis=0), strict=True) if count}
