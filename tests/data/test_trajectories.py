@@ -146,14 +146,12 @@ def test_bad_regions_get_a_sentence() -> None:
 
 def test_generated_movements_have_the_published_sizes() -> None:
     """300 cars of mean length 20.1, 273 trucks of mean length 6.8, on 100 cells: Abul et al. (2007)."""
-    for sequences, count, mean in (
-        (sf.Sequences.of(generate_cars()), 300, 20.1),
-        (sf.Sequences.of(generate_trucks()), 273, 6.8),
-    ):
+    for rows, count, mean in ((generate_cars(), 300, 20.1), (generate_trucks(), 273, 6.8)):
+        sequences = sf.Sequences.of(rows)
         lengths = np.diff(sequences.offsets)
         assert len(sequences) == count and len(sequences.items) <= 100
         assert lengths.mean() == pytest.approx(mean, abs=0.4)
-        assert all(a != b for row in sequences.to_lists() for a, b in pairwise(row))
+        assert all(a != b for row in rows for a, b in pairwise(row))
     assert generate_cars() == generate_cars() != generate_cars(seed=1)
 
 

@@ -4,8 +4,7 @@
 Abul, Atzori, Bonchi and Giannotti (2007) hide sequences in 300 trajectories of synthetic cars (mean length 20.1 after
 repeats are removed) and in 273 of the trucks of Frentzos et al. (2005; mean length 6.8). These generators give as many
 trajectories of about these lengths: cars drive between homes and a few places that many want to reach, trucks go out
-from a few depots to sites along shared roads and come back. The same seed gives the same movements, as lists for
-`Sequences.of`.
+from a few depots to sites along shared roads and come back. The same seed gives the same movements.
 """
 
 from __future__ import annotations
@@ -14,9 +13,11 @@ import numpy as np
 
 SIDE = 10
 Cell = tuple[int, int]
+Movements = list[list[str]]
+"""The cells of each trajectory, named as those of a grid: what `Sequences.of` takes."""
 
 
-def generate_cars(seed: int = 2007, count: int = 300) -> list[list[str]]:
+def generate_cars(seed: int = 2007, count: int = 300) -> Movements:
     """Cars on a grid of streets: from home to one place after another, with a few detours."""
     chance = np.random.Generator(np.random.PCG64(seed))
     places = [_draw_cell(chance) for _ in range(8)]
@@ -30,7 +31,7 @@ def generate_cars(seed: int = 2007, count: int = 300) -> list[list[str]]:
     return _name_cells(rows)
 
 
-def generate_trucks(seed: int = 2005, count: int = 273) -> list[list[str]]:
+def generate_trucks(seed: int = 2005, count: int = 273) -> Movements:
     """Trucks from one of three depots to sites near by, and back between them."""
     chance = np.random.Generator(np.random.PCG64(seed))
     sites = [_draw_cell(chance) for _ in range(12)]
@@ -73,5 +74,5 @@ def _drive_to(chance: np.random.Generator, cells: list[Cell], goal: Cell, detour
             cells.append(cell)
 
 
-def _name_cells(rows: list[list[Cell]]) -> list[list[str]]:
+def _name_cells(rows: list[list[Cell]]) -> Movements:
     return [[f"r{row}c{column}" for row, column in cells] for cells in rows]

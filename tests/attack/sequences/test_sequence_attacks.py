@@ -35,8 +35,9 @@ def test_more_points_find_more_people_and_order_helps() -> None:
 def test_anonymous_sequences_leave_nobody_alone() -> None:
     trucks = sf.Sequences.of(generate_trucks())
     release = sf.AnonymizeSequences(k=5).protect(trucks)
-    others = sf.Sequences.of(generate_trucks(seed=1))
-    outcome = SequenceLinking(points=(1, 2, 3, 64)).run(release, trucks, control=others)
+    outcome = SequenceLinking(points=(1, 2, 3, 64)).run(
+        release, trucks, control=sf.Sequences.of(generate_trucks(seed=1))
+    )
     assert outcome.facts["unique_before"][-1] > 0.1
     assert outcome.facts["unique_after"] == [0, 0, 0, 0]
     assert outcome.risk < 0.3 and outcome.control == 0
@@ -77,8 +78,9 @@ def test_patterns_hidden_with_few_changes_are_named_again() -> None:
     assert (outcome.attempts, outcome.facts["visible"]) == (4, 0)
     assert outcome.facts["candidates"] > 100 and outcome.facts["at_threshold"] >= 4
     assert outcome.baseline == 0
-    others = sf.Sequences.of(generate_cars(seed=1))
-    visible = SequenceRemining(patterns=secrets, threshold=40).run(as_is(cars), cars, control=others)
+    visible = SequenceRemining(patterns=secrets, threshold=40).run(
+        as_is(cars), cars, control=sf.Sequences.of(generate_cars(seed=1))
+    )
     assert visible.successes == 4 and visible.control is not None
 
 
