@@ -251,13 +251,32 @@ def test_baskets_are_drafted_and_run(form: str, purpose: str, tmp_path: Path) ->
     assert draft_and_run(path, purpose).published
 
 
+@pytest.mark.parametrize("purpose", ["publish", "share", "hide"])
+@pytest.mark.parametrize("form", ["spmf", "long"])
+def test_sequences_are_drafted_and_run(tmp_path: Path, purpose: str, form: str) -> None:
+    path = tmp_path / ("sequences.txt" if form == "spmf" else "sequences.csv")
+    sequences = sf.Sequences.of([["home", "work", "shop"], ["home", "work"], ["work", "home", "park"]] * 12)
+    sequences.write(path)
+    assert detect_shape(str(path)) == "sequences"
+    assert draft_and_run(path, purpose).published
+
+
+def test_comma_lines_are_baskets(tmp_path: Path) -> None:
+    path = tmp_path / "groceries.csv"
+    path.write_text("milk,bread\nbread,butter,jam\nmilk\nbeer,bread,milk\nmilk,butter\nbread,milk,butter\n" * 5)
+    assert detect_shape(str(path)) == "baskets"
+    assert draft_and_run(path, "hide").published
+
+
 def test_shapes_without_a_draft_get_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(sf.PolicyError, match="no method for synthetic baskets"):
         sf.draft_policy(write_baskets(tmp_path, "fimi"), "synthetic")
     path = tmp_path / "sequences.txt"
     path.write_text("1 -1 2 3 -1 -2\n4 -1 -2\n")
-    with pytest.raises(sf.PolicyError, match="sequences"):
-        sf.draft_policy(path)
+    with pytest.raises(sf.PolicyError, match="no method to outsource sequences"):
+        sf.draft_policy(path, "outsource")
+    with pytest.raises(sf.DataError, match="nothing to hide"):
+        sf.draft_policy(path, "hide")
     with pytest.raises(sf.PolicyError, match="not a purpose"):
         sf.draft_policy(path, "sell")
 

@@ -25,7 +25,7 @@ Encoding = Annotated[str, typer.Option(help="The text encoding.")]
 
 
 def init_command(
-    data: Annotated[str, typer.Argument(help="A table or baskets: any file that `run` reads, or demo.")],
+    data: Annotated[str, typer.Argument(help="A table, baskets or sequences: any file that `run` reads, or demo.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The policy file to write.")] = Path("policy.toml"),
     purpose: Annotated[
         str | None, typer.Option("--for", help="publish, share, synthetic, outsource or hide. Default: publish.")
@@ -41,7 +41,7 @@ def init_command(
     separator: Separator = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
-    shape: Annotated[str | None, typer.Option(help="table or baskets; detected if omitted.")] = None,
+    shape: Annotated[str | None, typer.Option(help="table, baskets or sequences; detected if omitted.")] = None,
     as_json: Json = False,
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
@@ -69,9 +69,9 @@ def init_command(
 def _parse_shape(word: str | None) -> Shape | None:
     from sfumato.errors import PolicyError
 
-    if word in (None, "table", "baskets"):
+    if word in (None, "table", "baskets", "sequences"):
         return word  # type: ignore[return-value]
-    raise PolicyError(f'"{word}" is not a shape; choose table or baskets')
+    raise PolicyError(f'"{word}" is not a shape; choose table, baskets or sequences')
 
 
 def _ask_about_data(

@@ -22,11 +22,11 @@ from sfumato.data.source import is_database
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
 from sfumato.data.text_table import read_first_bytes
-from sfumato.errors import PolicyError
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.policy import DEMO
 
-Shape = Literal["table", "baskets"]
+Shape = Literal["table", "baskets", "sequences"]
 _OPENING = 1 << 16
 _LINES = 200
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -57,7 +57,7 @@ class DraftSource:
         """Look at the beginning of a file."""
         found = shape or detect_shape(str(path))
         source = cls(str(path), found, separator, header, encoding)
-        if found == "baskets" or header is not None or not source.is_text:
+        if found != "table" or header is not None or not source.is_text:
             return source
         return replace(source, header=not source._starts_with_data())
 
@@ -82,6 +82,11 @@ class DraftSource:
     def baskets(self) -> Baskets:
         """The baskets."""
         return Baskets.read(self.path, separator=self.separator)
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The sequences."""
+        return Sequences.read(self.path, separator=self.separator)
 
     @cached_property
     def noticed_marks(self) -> tuple[MissingMark, ...]:
@@ -122,22 +127,30 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
 
 
 def detect_shape(path: str) -> Shape:
-    """Whether a file holds a table or baskets; sequences are refused."""
+    """Whether a file holds a table, baskets or sequences."""
     if path == DEMO or is_database(path):
         return "table"
     file = list_input_files(path)[0]
     if not _is_text_file(file):
-        return "baskets" if set(read_frame(path).columns) == {"id", "item"} else "table"
+        return _name_long_form(read_frame(path).columns)
     lines = [line for line in _read_opening(file).splitlines() if line.strip()][:_LINES]
     if any(re.search(r"(?:^|\s)-1(?:\s|$)", line) and re.search(r"\s-2\s*$", line) for line in lines):
-        raise PolicyError(
-            f"{path}: this is a file of sequences (-1 and -2 end elements and sequences), for which init "
-            "cannot draft a policy yet; write one by hand"
-        )
+        return "sequences"
     if _agree_on_columns(lines):
-        header = re.split(r"[,;\t|]", lines[0].replace('"', ""))
-        return "baskets" if {name.strip() for name in header} == {"id", "item"} else "table"
-    return "baskets" if _look_like_baskets(lines, file.name.lower()) else "table"
+        return _name_long_form(re.split(r"[,;\t|]", lines[0].replace('"', "")))
+    return "baskets" if _look_like_baskets(lines, file.name.lower()) or _have_commas(lines) else "table"
+
+
+def _name_long_form(header: list[str]) -> Shape:
+    """Whether columns are those of baskets or sequences with one item in each row."""
+    names = {name.strip() for name in header}
+    return "baskets" if names == {"id", "item"} else "sequences" if names == {"id", "item", "time"} else "table"
+
+
+def _have_commas(lines: list[str]) -> bool:
+    """Whether lines of different lengths list words that come again: items of baskets by name."""
+    words = [word.strip() for line in lines for word in line.split(",") if word.strip()]
+    return len(words) > len(lines) and 2 * len(set(words)) < len(words)
 
 
 def _is_text_file(file: Path) -> bool:

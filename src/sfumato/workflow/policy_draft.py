@@ -39,6 +39,7 @@ from sfumato.workflow.draft_methods import (
 )
 from sfumato.workflow.draft_source import DraftSource
 from sfumato.workflow.policy import DEMO, Policy
+from sfumato.workflow.sequence_draft import write_sequence_methods
 from sfumato.workflow.toml_text import quote_text, write_comment, write_entry, write_list
 
 
@@ -112,8 +113,12 @@ def draft_policy(
     head = _write_head(source, path, chosen)
     if k is not None and k < 2:
         raise PolicyError("k is how many people each person is hidden among: at least 2")
-    if source.shape == "baskets":
-        methods = write_basket_methods(source.baskets, source.path, chosen, k)
+    if source.shape != "table":
+        methods = (
+            write_basket_methods(source.baskets, source.path, chosen, k)
+            if source.shape == "baskets"
+            else write_sequence_methods(source.sequences, source.path, chosen, k)
+        )
         draft = PolicyDraft(path, _join_sections(head, methods, _write_output()), {}, ())
     else:
         draft = _draft_table_policy(source, path, chosen, head, k, sensitive)
@@ -218,7 +223,7 @@ def locate_data(data: str, policy: Path) -> str:
 
 def _write_reading(source: DraftSource) -> list[str]:
     """How the file is read, as far as it was decided."""
-    if source.shape == "baskets":
+    if source.shape != "table":
         return [write_entry("separator", source.separator)] if source.separator else []
     if not source.is_text:
         return []
