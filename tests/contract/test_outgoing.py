@@ -135,6 +135,7 @@ def test_what_others_are_told_holds_no_more_than_the_certificate(
     checked = sf.verify(run.out / "release")
     fields = {"property", "threshold", "bound", "measured", "holds", "needs_original", "meaning"}
     for told, said in zip(checked.as_json()["claims"], run.certificate.body["claims"], strict=True):
+        assert told.pop("column") == said["arguments"].get("column")  # from the certificate alone
         assert told.keys() == fields
         assert {**{name: said[name] for name in fields}, "holds": told["holds"]} == told
     print_verification(checked)
@@ -145,7 +146,7 @@ def test_what_others_are_told_holds_no_more_than_the_certificate(
 
 CUSTODIAN = {
     "audience", "release_dir", "private_dir", "report", "claims", "losses", "utility", "attacks", "levels",
-    "suppressed_rows", "gate", "signer", "formulas", "kept", "verdict", "refusals",
+    "suppressed_rows", "gate", "signer", "formulas", "kept", "verdict", "refusals", "advice",
 }  # fmt: skip
 """Fields of `run --json`: for the custodian, and marked so."""
 

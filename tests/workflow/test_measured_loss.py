@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.run_summary import measure_utility
@@ -41,3 +42,24 @@ def test_the_loss_is_measured_whatever_the_method_says(example: Example, tmp_pat
     measured = measure_utility(policy, release.data, data, silent)["loss"]
     assert measured == pytest.approx(release.losses["loss"], abs=CHOSEN[example.name])
     assert measured > 0
+
+
+TABLES = [
+    example
+    for example in METHOD_EXAMPLES
+    if example.subject.shape == "table" and not isinstance(example.subject, KeyedMethod)
+]
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_every_loss_of_a_table_can_be_limited(example: Example, tmp_path: Path) -> None:
+    """Or a gate with `max_loss` would never open."""
+    data = example.data()
+    policy = policy_of(example, data, tmp_path)
+    policy = policy.model_copy(update={"measure": policy.measure.model_copy(update={"queries": 0})})
+    release = apply_methods(policy, data, Randomness.seeded(4)).release
+    if "loss" in release.losses:
+        assert "loss" in measure_utility(policy, release.data, data, release), (
+            "no code but the method's own measures its loss: give the kind of change a measure in "
+            "src/sfumato/measure/change_losses.py"
+        )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loss of changes that labels do not show, measured on the published file: noise, means, caps, swaps, answers.
+"""The loss of changes that labels do not show, measured on the file: noise, means, rounding, caps, swaps, answers.
 
 A method states what it did to each column, and its own loss; a limit on the loss must not rest on the method's word. So
 the loss is computed again here from the originals and the file, by the definition on the method's page.
@@ -101,6 +101,7 @@ _MEASURES: Mapping[ChangeKind, Callable[[Columns], float]] = {
     ChangeKind.NOISE: _measure_noise,
     ChangeKind.INTERVALS: _measure_intervals,
     ChangeKind.MEANS: _measure_means,
+    ChangeKind.ROUNDED: _measure_changed_share,
     ChangeKind.CAPPED: _measure_changed_share,
     ChangeKind.SWAPPED: _measure_changed_share,
 }
