@@ -167,12 +167,20 @@ def test_the_seeds_minimal_nodes() -> None:
     assert set(sf.protect.minimal_nodes(hospital(), [KAnonymity(k=3)])) == {(1, 0, 2)}
 
 
+def _shows(row: Any, cells: Any) -> bool:
+    return all(told is None or told == cell for told, cell in zip(row, cells, strict=True))
+
+
 def kept_where_missing_matches_anything(
     small: Small, values: list[str], accepted: list[Accepts], levels: Any, least: int
 ) -> list[int]:
-    """The largest set of rows in which the crowd of each satisfies the models: take refused rows out, again."""
+    """The largest set of rows in which the crowd of each satisfies the models: take refused rows out, again.
+
+    So do all people who have whatever a row shows, published or not.
+    """
     published = generalized(small.rows, small.hierarchies, levels)
     fits = fitting_sizes(published, published)
+    shown = [[value for value, cells in zip(values, published, strict=True) if _shows(row, cells)] for row in published]
     kept = list(range(len(values)))
     while True:
         again = []
@@ -182,7 +190,8 @@ def kept_where_missing_matches_anything(
                 for other in kept
                 if other == row or matches(published[row], published[other], "matches_any")
             ]
-            if all(accepts(crowd, values) for accepts in accepted) and fits[row] >= least:
+            safe = all(accepts(crowd, values) and accepts(shown[row], values) for accepts in accepted)
+            if safe and fits[row] >= least:
                 again.append(row)
         if again == kept:
             return kept

@@ -119,7 +119,7 @@ def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ('[roles]\nsensitive = ["item"]', "baskets have no columns"),
+        ('[roles]\nsensitive = ["item"]', "baskets, which have no columns"),
         ('[[attack]]\nattack = "linking"', "linking cannot attack baskets"),
         ('[output]\nformat = "parquet"', "a release of baskets is written as fimi, spmf, long"),
         ("[gate]\nmax_risk = { remining = 0.1 }", "which is not listed under"),
