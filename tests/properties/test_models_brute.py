@@ -198,7 +198,7 @@ def kept_where_missing_matches_anything(
         kept = again
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(case=cases())
 def test_the_optimum_where_crowds_overlap(case: Any) -> None:
     """Without suppression, where a coarser crowd is no union of finer ones and nothing follows upward."""

@@ -56,7 +56,7 @@ OTHERS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=lambda one: str(one["method"]))
-@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("first", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_no_sentence_tells_whether_an_answer_changed(tmp_path: Path, other: dict[str, Any], first: bool) -> None:
     """With p near 1 mostly nothing changes, with p = 1/2 mostly something does: the certificate says the same."""
     texts = set()

@@ -314,11 +314,11 @@ def people(rows: int, seed: int = 1) -> Table:
 
 
 @pytest.mark.parametrize("publish", ["ranges", "hierarchy"])
-@pytest.mark.parametrize("relaxed", [False, True])
+@pytest.mark.parametrize("relaxed", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "models",
     [
-        (KAnonymity(k=7),),
+        pytest.param((KAnonymity(k=7),), marks=pytest.mark.slow),
         (KAnonymity(k=4), TCloseness(t=0.25, column="s"), LDiversity(l=2, column="s")),
         (LDiversity(l=3, column="s"),),
     ],
