@@ -26,7 +26,7 @@ from sfumato.table import Table
 
 HIGH_LOSS = 0.3
 """A run that lost less, and starred no column, needs no advice."""
-_MOST_ROWS = 20_000
+_MOST_ROWS = 5_000
 """Of a larger table, alternatives are tried on a sample of this size."""
 _SECONDS = 10.0
 """No further alternative is tried after this time."""
