@@ -28,7 +28,7 @@ HIGH_LOSS = 0.3
 """A run that lost less, and starred no column, needs no advice."""
 _MOST_ROWS = 5_000
 """Of a larger table, alternatives are tried on a sample of this size."""
-_SECONDS = 10.0
+_SECONDS = 30.0
 """No further alternative is tried after this time."""
 _MOST_NODES = 3_000
 """A larger lattice of levels is not searched for advice."""
