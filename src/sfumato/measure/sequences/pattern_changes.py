@@ -91,8 +91,8 @@ def pattern_changes(
     recount = _Recount(original, published, max_gap, window)
     common = before.keys() & after.keys()
     pairs = [(before[pattern], after[pattern]) for pattern in common]
-    lost = [(before[pattern], recount.after(pattern)) for pattern in before.keys() - common]
-    ghosts = [(recount.before(pattern), after[pattern]) for pattern in after.keys() - common]
+    lost = [(before[pattern], recount.count_after(pattern)) for pattern in before.keys() - common]
+    ghosts = [(recount.count_before(pattern), after[pattern]) for pattern in after.keys() - common]
     # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
     shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
@@ -124,10 +124,10 @@ class _Recount:
     max_gap: int | None
     window: int | None
 
-    def before(self, pattern: Pattern) -> int:
+    def count_before(self, pattern: Pattern) -> int:
         return self._count(self.original, pattern)
 
-    def after(self, pattern: Pattern) -> int:
+    def count_after(self, pattern: Pattern) -> int:
         return self._count(self.published, pattern)
 
     def _count(self, sequences: Sequences, pattern: Pattern) -> int:

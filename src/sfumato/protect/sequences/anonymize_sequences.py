@@ -22,7 +22,7 @@ from sfumato.protect.method import Method
 from sfumato.protect.sequences.closest_paths import find_closest, flag_rare_paths
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
-from sfumato.protect.sequences.prefix_tree import LabelRows, PrefixTree, grow_tree
+from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_tree
 from sfumato.protect.sequences.sequence_claims import claim_crowds, claim_original_support
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -103,7 +103,7 @@ class _PublishedPaths(NamedTuple):
     """How many sequences were cut and re-attached in the first pass."""
 
 
-def _anonymize(sequences: LabelRows, k: int, *, once: bool) -> _PublishedPaths:
+def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
     """BF-P2kA, repeated until at least k sequences contain each.
 
     A pass may move so many sequences away from a path that fewer than k are left. Each pass with something to cut
@@ -135,7 +135,7 @@ def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags, published: Fl
     return _reattach(smaller, number[ancestors[nodes]], cut, spelled), smaller
 
 
-def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelRows) -> Ints:
+def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelLists) -> Ints:
     """The nodes where sequences end: those that were cut take the closest path, equal ones the same."""
     supports = tree.supports(np.bincount(nodes[~cut], minlength=len(tree)))
     rows = np.flatnonzero(cut)

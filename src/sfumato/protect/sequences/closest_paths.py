@@ -11,13 +11,13 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints
 from sfumato.progress import report_progress
-from sfumato.protect.sequences.prefix_tree import LabelRows, PrefixTree
+from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
 
 _CHUNK = 256
 """How many sequences a thread takes at a time, so that progress is reported and an interrupt is seen."""
 
 
-def find_closest(tree: PrefixTree, supports: Ints, cut: LabelRows, starts: Ints) -> Ints:
+def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints) -> Ints:
     """For each cut sequence, the last node of the path with the longest common subsequence; the root if there is none.
 
     Of several, the shortest path wins, then the one with the most support, then the first in order. `starts` are the
@@ -65,7 +65,7 @@ def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
     return rare
 
 
-def _make_scratch(tree: PrefixTree, cut: LabelRows) -> object:
+def _make_scratch(tree: PrefixTree, cut: LabelLists) -> object:
     from sfumato.kernels.sequences.closest_path import PathSearch
 
     labels = int(max(tree.labels.max(), cut.labels.max(initial=0))) + 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.progress import report_progress
-from sfumato.protect.sequences.prefix_tree import LabelRows
+from sfumato.protect.sequences.prefix_tree import LabelLists
 from sfumato.release import Number
 
 _CHUNK = 4096
@@ -25,7 +25,7 @@ class SequenceEdits:
     """Sequences that differ."""
 
     @classmethod
-    def of(cls, original: LabelRows, published: LabelRows) -> SequenceEdits:
+    def of(cls, original: LabelLists, published: LabelLists) -> SequenceEdits:
         """Compare sequences in order."""
         from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.protect.sequences.prefix_tree import LabelRows
+from sfumato.protect.sequences.prefix_tree import LabelLists
 from sfumato.sequences import Sequences
 
 
@@ -18,7 +18,7 @@ class ElementLabels:
     """The distinct elements of some sequences, numbered in order of their items."""
 
     data: Sequences
-    rows: LabelRows
+    rows: LabelLists
     """The sequences as labels."""
     offsets: Ints
     """Label l stands for the items ``codes[offsets[l]:offsets[l + 1]]``."""
@@ -30,7 +30,7 @@ class ElementLabels:
         sizes = np.diff(data.element_offsets)
         if (sizes == 1).all():
             every = np.arange(len(data.items) + 1, dtype=np.int64)
-            return cls(data, LabelRows(data.codes, data.offsets), every, every[:-1].astype(np.int32))
+            return cls(data, LabelLists(data.codes, data.offsets), every, every[:-1].astype(np.int32))
         bounds = data.element_offsets.tolist()
         codes = data.codes.tolist()
         elements = [tuple(codes[start:stop]) for start, stop in itertools.pairwise(bounds)]
@@ -39,9 +39,9 @@ class ElementLabels:
         labels = np.fromiter((number[element] for element in elements), dtype=np.int32, count=len(elements))
         offsets = np.cumsum([0, *map(len, distinct)]).astype(np.int64)
         flat = np.array([code for element in distinct for code in element], dtype=np.int32)
-        return cls(data, LabelRows(labels, data.offsets), offsets, flat)
+        return cls(data, LabelLists(labels, data.offsets), offsets, flat)
 
-    def to_sequences(self, rows: LabelRows) -> Sequences:
+    def to_sequences(self, rows: LabelLists) -> Sequences:
         """Sequences of labels as sequences of items, without owners."""
-        elements = LabelRows(self.codes, self.offsets).select(rows.labels.astype(np.int64))
+        elements = LabelLists(self.codes, self.offsets).select(rows.labels.astype(np.int64))
         return Sequences(self.data.items, rows.offsets, elements.offsets, elements.labels, None, self.data.flat)

@@ -56,7 +56,7 @@ class PrefixTree:
         before = np.concatenate(([0], np.cumsum(kept)))
         return PrefixTree(parents, self.labels[kept], self.depths[kept], before[self.ends][kept])
 
-    def spell_paths(self, nodes: Ints) -> LabelRows:
+    def spell_paths(self, nodes: Ints) -> LabelLists:
         """The labels from the root to each of some nodes."""
         lengths = self.depths[nodes]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
@@ -66,21 +66,21 @@ class PrefixTree:
             here, places = here[inside], places[inside]
             labels[places] = self.labels[here]
             here, places = self.parents[here], places - 1
-        return LabelRows(labels, offsets)
+        return LabelLists(labels, offsets)
 
 
-class LabelRows(NamedTuple):
+class LabelLists(NamedTuple):
     """Sequences of labels, one after another."""
 
     labels: Codes
     offsets: Ints
 
-    def select(self, rows: Ints) -> LabelRows:
+    def select(self, rows: Ints) -> LabelLists:
         """Some of the sequences."""
         lengths = np.diff(self.offsets)[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return LabelRows(self.labels[places], offsets)
+        return LabelLists(self.labels[places], offsets)
 
 
 class GrownTree(NamedTuple):
@@ -91,7 +91,7 @@ class GrownTree(NamedTuple):
     """For each sequence, the last node that it passes."""
 
 
-def grow_tree(sequences: LabelRows, k: int) -> GrownTree:
+def grow_tree(sequences: LabelLists, k: int) -> GrownTree:
     """The nodes that at least k sequences pass."""
     lengths = np.diff(sequences.offsets)
     width = int(sequences.labels.max(initial=0)) + 1

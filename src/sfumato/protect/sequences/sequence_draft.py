@@ -16,14 +16,14 @@ UNBOUNDED = 1 << 40
 Pattern = tuple[tuple[Item, ...], ...]
 
 
-class PatternCodes(NamedTuple):
+class CodedPattern(NamedTuple):
     """A pattern in codes of the data; None if one of its items does not occur there."""
 
     offsets: Ints
     codes: Codes
 
     @classmethod
-    def of(cls, pattern: Pattern, data: Sequences) -> PatternCodes | None:
+    def of(cls, pattern: Pattern, data: Sequences) -> CodedPattern | None:
         """Look the items up by their text."""
         number = {str(item): code for code, item in enumerate(data.items)}
         if not all(str(item) in number for element in pattern for item in element):
@@ -57,7 +57,7 @@ class SequenceDraft:
         self.may_create = not in_place and (max_gap is not None or window is not None)
         """Whether deleting an item can create matches, because what was too far apart moves together."""
         self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
-        coded = [PatternCodes.of(pattern, data) for pattern in patterns]
+        coded = [CodedPattern.of(pattern, data) for pattern in patterns]
         self.patterns: list[Any] = [None if c is None else HiddenPattern(c.offsets, c.codes, gap, span) for c in coded]
         self.totals = np.zeros((len(patterns), len(data)))
         """How many matches each pattern (rows) has in each sequence (columns)."""
