@@ -10,10 +10,8 @@ from sfumato.measure.truth import count_changed_kept_cells
 
 
 def test_kept_cells() -> None:
-    before = sf.Table.of(
-        {"n": [1, 5], "w": ["a", None], "b": [True, False]},
-        {"n": "insensitive", "w": "insensitive", "b": "insensitive"},
-    )
+    cells = {"n": [1, 5], "w": ["a", None], "b": [True, False]}
+    before = sf.Table.of(cells, dict.fromkeys(cells, "insensitive"))
     assert count_changed_kept_cells(before, before, ["n", "w", "b"]) == 0
     turned = before.with_frame(before.frame.reverse())
     assert count_changed_kept_cells(before, turned, ["n", "w", "b"]) == 6
