@@ -32,6 +32,7 @@ demo: $(VENV)/run  ## the main job on a built-in population; prints where the re
 	$(BIN)/sfumato demo --out $(OUT)
 
 test: $(VENV)/dev  ## every test but those marked slow
+	@$(BIN)/python -m sfumato.kernels  # else every worker compiles them all
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" -p no:cacheprovider
 
 check: lint types test  ## lint, types and tests

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sfumato import kernels
+from sfumato.kernels.__main__ import compile_kernels
 from sfumato.kernels.compilation import record, sweep_stale_kernels
 
 
@@ -33,6 +35,13 @@ def test_an_import_that_was_interrupted_can_be_done_again() -> None:
         record(_make_record(name))
     with pytest.raises(TypeError, match="already name a Interrupted"):
         record(_make_record("another.kernel"))
+
+
+def test_every_kernel_can_be_compiled_beforehand() -> None:
+    folder = Path(kernels.__path__[0])
+    families = sum(1 for family in folder.iterdir() if (family / "__init__.py").is_file())
+    modules = [file for file in folder.rglob("*.py") if not file.name.startswith("__")]
+    assert compile_kernels() == len(modules) + families
 
 
 def _make_record(module: str) -> Any:
