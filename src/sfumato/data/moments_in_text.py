@@ -45,6 +45,11 @@ def read_moments(texts: pl.Series) -> pl.Series | None:
     return position.cast(pl.Float64).alias(texts.name)
 
 
+def are_moments(texts: pl.Series) -> bool:
+    """Whether every known text is a moment of the same kind."""
+    return read_moments(texts) is not None
+
+
 class UtcSpelling:
     """Timestamps in several time zones, as around a change of the clocks: one zone can write them all."""
 
