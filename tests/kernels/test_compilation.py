@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
-from sfumato.kernels.compilation import record, sweep_stale_kernels
+from sfumato.kernels.compilation import read_signature, record, sweep_stale_kernels
 
 
 def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
@@ -33,6 +35,15 @@ def test_an_import_that_was_interrupted_can_be_done_again() -> None:
         record(_make_record(name))
     with pytest.raises(TypeError, match="already name a Interrupted"):
         record(_make_record("another.kernel"))
+
+
+def test_arrays_are_read_as_old_and_new_numpy_spell_them() -> None:
+    """From numpy 2.5 on, `NDArray[number]` keeps the number only, and not what the alias stands for."""
+    kinds = {"expanded": np.ndarray[Any, np.dtype[np.int64]], "alias": GenericAlias(list, (np.int64,))}
+    for name, kind in kinds.items():
+        made: Any = NamedTuple(f"Spelled{name.title()}", [("cells", kind)])
+        record(made)
+        assert str(read_signature(made.__name__).types[0]) == "array(int64, 1d, C)"
 
 
 def _make_record(module: str) -> Any:
