@@ -15,6 +15,8 @@ def ask_for_file(path: Path) -> str:
     """`; did you mean "people.csv"?` for a missing file next to one with a similar name; or which folder is missing."""
     folder = path.parent
     try:
+        if path.is_symlink():
+            return "; it is a link to a file that is not there"
         if not folder.is_dir():
             return f"; there is no folder {folder} either"
         names = [entry.name for entry, _ in zip(folder.iterdir(), range(_MOST_FILES), strict=False)]
