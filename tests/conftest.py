@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.command_line import CANARY, Invoke, Ran
 
 settings.register_profile(
     "patient", deadline=None
@@ -25,6 +28,25 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set SFUMATO_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
+    """Run a command in this process, through `main` as a shell would."""
+
+    def run(*argv: str | Path) -> Ran:
+        from sfumato.cli.commands import run_commands
+
+        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            run_commands()
+        said = capfd.readouterr()
+        assert CANARY not in said.out + said.err
+        code = end.value.code
+        return Ran(code if isinstance(code, int) else 0, said.out, said.err)
+
+    return run
 
 
 @pytest.fixture(autouse=True)

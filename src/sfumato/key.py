@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError
 from sfumato.private_file import create_private, read_private, refuse_open_folder
 
@@ -92,7 +93,7 @@ class Key:
                 raise ValueError("not the content of a key")
             return cls(opened["method"], _require_object(opened["secret"]))
         except OSError as error:
-            raise DataError(f"{path}: the key cannot be read ({error.strerror})") from None
+            raise DataError(f"{path}: the key cannot be read {explain_unreadable(error, Path(path))}") from None
         except InvalidToken:
             raise DataError(f"{path}: the passphrase does not open this key") from None
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -7,23 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from tests.command_line import Invoke
+
 COMMAND = str(Path(sys.executable).with_name("sfumato"))
-CANARY = "ZZSECRETZZ"
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Invoke = Callable[..., Ran]
 
 
 @pytest.fixture(autouse=True)
@@ -31,22 +21,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "home"
     monkeypatch.setenv("SFUMATO_HOME", str(made))
     return made
-
-
-@pytest.fixture
-def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
-    def run(*argv: str | Path) -> Ran:
-        from sfumato.cli.commands import run_commands
-
-        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as gone:
-            run_commands()
-        said = capfd.readouterr()
-        code = gone.value.code
-        return Ran(code if isinstance(code, int) else 0, said.out, said.err)
-
-    return run
 
 
 @pytest.fixture

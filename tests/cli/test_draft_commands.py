@@ -12,21 +12,12 @@ import stat
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-CANARY = "ZZSECRETZZ"
-
-
-class Ran(NamedTuple):
-    code: int
-    said: str
-
-
-Invoke = Callable[..., Ran]
+from tests.command_line import CANARY, Invoke, Ran
 
 
 @pytest.fixture
@@ -39,22 +30,6 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = (f"Ann {i},{20 + i % 50},{jobs[i % 5]},{diseases[i % 3]}" for i in range(100))
     path.write_text("\n".join(["name,age,job,disease", *rows]) + "\n")
     return path
-
-
-@pytest.fixture
-def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
-    def run(*argv: str | Path) -> Ran:
-        from sfumato.cli.commands import run_commands
-
-        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as gone:
-            run_commands()
-        said = capfd.readouterr()
-        assert CANARY not in said.out + said.err
-        return Ran(int(gone.value.code or 0), said.out + said.err)
-
-    return run
 
 
 def type_answers(argv: Sequence[str], answers: Sequence[str], folder: Path, seconds: float = 120) -> Ran:
@@ -84,7 +59,7 @@ def type_answers(argv: Sequence[str], answers: Sequence[str], folder: Path, seco
     finally:
         os.close(terminal)
         status = os.waitpid(child, 0)[1]
-    return Ran(os.waitstatus_to_exitcode(status), said)
+    return Ran(os.waitstatus_to_exitcode(status), said, "")
 
 
 def test_a_pipe_asks_nothing_and_says_so(people: Path, invoke: Invoke) -> None:

@@ -13,20 +13,7 @@ from typing import Any
 
 import pytest
 
-CANARY = "ZZSECRETZZ"
-
-
-@dataclass(frozen=True)
-class Ran:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def said(self) -> str:
-        return self.out + self.err
+from tests.command_line import CANARY, Ran
 
 
 @dataclass
@@ -124,20 +111,3 @@ def sandbox(
 def plain_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the pictures out where the report is not the point."""
     monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<!doctype html><p>a report</p>")
-
-
-@pytest.fixture
-def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """Run a command in this process, through `main` as a shell would."""
-
-    def run(*argv: str | Path) -> Ran:
-        from sfumato.cli.commands import run_commands
-
-        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as gone:
-            run_commands()
-        said = capfd.readouterr()
-        return Ran(int(gone.value.code or 0), said.out, said.err)
-
-    return run

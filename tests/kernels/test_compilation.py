@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from sfumato import kernels
 from sfumato.kernels.__main__ import compile_kernels
-from sfumato.kernels.compilation import record, sweep_stale_kernels
+from sfumato.kernels.compilation import read_signature, record, sweep_stale_kernels
 
 
 def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
@@ -42,6 +44,15 @@ def test_every_kernel_can_be_compiled_beforehand() -> None:
     families = sum(1 for family in folder.iterdir() if (family / "__init__.py").is_file())
     modules = [file for file in folder.rglob("*.py") if not file.name.startswith("__")]
     assert compile_kernels() == len(modules) + families
+
+
+def test_arrays_are_read_as_old_and_new_numpy_spell_them() -> None:
+    """From numpy 2.5 on, `NDArray[number]` keeps the number only, and not what the alias stands for."""
+    kinds = {"expanded": np.ndarray[Any, np.dtype[np.int64]], "alias": GenericAlias(list, (np.int64,))}
+    for name, kind in kinds.items():
+        made: Any = NamedTuple(f"Spelled{name.title()}", [("cells", kind)])
+        record(made)
+        assert str(read_signature(made.__name__).types[0]) == "array(int64, 1d, C)"
 
 
 def _make_record(module: str) -> Any:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-CANARY = "ZZSECRETZZ"
+from tests.command_line import CANARY, Invoke, Ran
+
 PROTECT = """\
 method = "generalize"
 models = [{ model = "k_anonymity", k = 3 }]
@@ -215,16 +214,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-class Answer(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Invoke = Callable[..., Answer]
-
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
     made = tmp_path / "work"
@@ -243,22 +233,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-@pytest.fixture
-def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], folder: Path) -> Invoke:
-    def run(*argv: str) -> Answer:
-        from sfumato.cli.commands import run_commands
-
-        monkeypatch.setattr(sys, "argv", ["sfumato", *argv])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as end:
-            run_commands()
-        said = capfd.readouterr()
-        return Answer(end.value.code if isinstance(end.value.code, int) else 0, said.out, said.err)
-
-    return run
-
-
-def assert_one_sentence(answer: Answer, words: tuple[str, ...], code: int) -> None:
+def assert_one_sentence(answer: Ran, words: tuple[str, ...], code: int) -> None:
     assert answer.code == code, answer
     assert answer.out == ""
     assert answer.err.startswith("sfumato: ")

@@ -28,6 +28,7 @@ from sfumato.arrays import Bytes, Codes, Flags, Ints
 from sfumato.data.compression import PACKING_FAULTS
 from sfumato.data.file_kinds import HEAD, find_kind
 from sfumato.data.file_limits import BoundedStream, explain_damaged_packing, read_whole, refuse_special
+from sfumato.data.near_files import explain_unreadable
 from sfumato.data.source import is_database, parse_source
 from sfumato.errors import DataError
 
@@ -154,8 +155,7 @@ def read_bytes(path: Path) -> bytes:
     except PACKING_FAULTS:
         raise explain_damaged_packing(path) from None
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or "not a valid file name"
-        raise DataError(f"{path}: the file cannot be read: {why}") from None
+        raise DataError(f"{path}: the file cannot be read {explain_unreadable(problem, path)}") from None
     if not data:
         raise DataError(f"{path}: the file is empty")
     return data

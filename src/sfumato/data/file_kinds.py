@@ -28,6 +28,19 @@ _MAGIC: dict[bytes, str] = {
     b"HEADER RECORD*******LIB": "sas_transport",
     b"SQLite format 3\0": "sqlite",
 }
+_DOCUMENTS: dict[bytes, str] = {
+    b"%PDF": "a PDF document",
+    b"{\\rtf": "a text document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"7z\xbc\xaf": "an archive",
+    b"Rar!": "an archive",
+    b"RDX": "an R data file",
+    b"RDA": "an R data file",
+    **{b"\x80" + bytes([version]): "a Python pickle, which is never opened" for version in range(2, 6)},
+}
+_MARKUP: dict[bytes, str] = {b"<!doctype html": "a web page", b"<html": "a web page", b"<?xml": "an XML file"}
 _NEEDS = {
     "excel": ("an Excel file", "fastexcel", "excel"),
     "spss": ("an SPSS file", "pyreadstat", "statistics"),
@@ -72,6 +85,15 @@ def _is_object(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def refuse_document(path: Path, head: bytes) -> None:
+    """Stop if a file that should be text is a document, a picture or an archive, and say which."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    kind = next((words for magic, words in _DOCUMENTS.items() if head.startswith(magic)), None)
+    kind = kind or next((words for begin, words in _MARKUP.items() if text.startswith(begin)), None)
+    if kind is not None:
+        raise DataError(f"{path}: this is {kind}, not a table; export the table as CSV, Excel or Parquet")
 
 
 def require_library(kind: str, path: Path | str, purpose: str = "reading") -> None:

@@ -23,7 +23,7 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.compression import PACKING_FAULTS
 from sfumato.data.file_kinds import HEAD, find_kind, name_kind
 from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
-from sfumato.data.near_files import ask_for_file
+from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, quote_names
 from sfumato.notebook import SENTENCE, render_card, render_grid
 
@@ -80,8 +80,7 @@ class Hierarchy:
         except PACKING_FAULTS:
             raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
-            meant = ask_for_file(Path(path)) if isinstance(error, FileNotFoundError) else ""
-            raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror}){meant}") from None
+            raise DataError(f"{path}: the hierarchy cannot be read {explain_unreadable(error, Path(path))}") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:

@@ -2,14 +2,14 @@
 """Months, days, timestamps and times of day as positions in time, which have an order and so have ranges.
 
 A text file has no dates, and a table keeps timestamps as text. ISO spellings are read: `2009-06`, `2009-06-30`,
-`2009-06-30 12:00:00+02:00`, `12:00`. A column is in time only if all of its values are of one of these kinds, with a
-time zone in all of them or in none.
+`2009-06-30 12:00:00+02:00`, `12:00`; and days as `30.06.2009` and `2009/06/30`, of which the order is known. A column
+is in time only if all of its values are of one of these kinds, with a time zone in all of them or in none.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 import polars as pl
@@ -22,10 +22,14 @@ _ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})"
 _KINDS = {
     "month": r"^(?P<month>\d{4}-\d{2})$",
     "day": rf"^(?P<day>{_DAY})$",
+    "dotted day": r"^(?P<day>\d{2}\.\d{2}\.\d{4})$",
+    "slashed day": r"^(?P<day>\d{4}/\d{2}/\d{2})$",
     "moment": rf"^(?P<day>{_DAY})[T ]{_CLOCK}$",
     "moment in a zone": rf"^(?P<day>{_DAY})[T ]{_CLOCK}{_ZONE}$",
     "time": rf"^{_CLOCK}$",
 }
+DAY_FORMATS: Final = {"day": "%Y-%m-%d", "dotted day": "%d.%m.%Y", "slashed day": "%Y/%m/%d"}
+"""How each kind of day is spelled, in strftime codes."""
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 _EPOCH = date(1970, 1, 1)
 
@@ -37,12 +41,19 @@ def read_moments(texts: pl.Series) -> pl.Series | None:
     if kind is None or not known.str.contains(_KINDS[kind]).all():
         return None
     parts = texts.str.extract_groups(_KINDS[kind]).struct.unnest()
-    days = _read_days(parts["month"] + "-01" if kind == "month" else parts["day"]) if kind != "time" else None
+    days = None
+    if kind != "time":
+        days = _read_days(parts["month"] + "-01" if kind == "month" else parts["day"], DAY_FORMATS.get(kind))
     if days is not None and days.null_count() > texts.null_count():
         return None  # the 31st of February
     clock = _read_clock(parts) if "hour" in parts.columns else pl.repeat(0, len(texts), dtype=pl.Int64, eager=True)
     position = clock if days is None else days * 86_400 * _SECOND + clock
     return position.cast(pl.Float64).alias(texts.name)
+
+
+def are_moments(texts: pl.Series) -> bool:
+    """Whether every known text is a moment of the same kind."""
+    return read_moments(texts) is not None
 
 
 class UtcSpelling:
@@ -68,8 +79,8 @@ def find_utc_spelling(column: pl.Series) -> UtcSpelling | None:
     return UtcSpelling() if read_moments(column) is not None else None
 
 
-def _read_days(texts: pl.Series) -> pl.Series:
-    return texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Int64)
+def _read_days(texts: pl.Series, spelling: str | None) -> pl.Series:
+    return texts.str.to_date(spelling or DAY_FORMATS["day"], strict=False).to_physical().cast(pl.Int64)
 
 
 def _read_clock(parts: pl.DataFrame) -> pl.Series:
@@ -99,7 +110,7 @@ def parse_moment(text: str) -> float | None:
     fields = parts.groupdict()
     day = f"{fields['month']}-01" if kind == "month" else fields.get("day")
     try:
-        days = (date.fromisoformat(day) - _EPOCH).days if day else 0
+        days = (datetime.strptime(day, DAY_FORMATS.get(kind, DAY_FORMATS["day"])).date() - _EPOCH).days if day else 0
     except ValueError:
         return None
     hour, minute, second = (int(fields.get(name) or 0) for name in ("hour", "minute", "second"))

@@ -15,9 +15,17 @@ def ask_for_file(path: Path) -> str:
     """`; did you mean "people.csv"?` for a missing file next to one with a similar name; or which folder is missing."""
     folder = path.parent
     try:
+        if path.is_symlink():
+            return "; it is a link to a file that is not there"
         if not folder.is_dir():
             return f"; there is no folder {folder} either"
         names = [entry.name for entry, _ in zip(folder.iterdir(), range(_MOST_FILES), strict=False)]
     except OSError:
         return ""
     return ask_meant([path.name], (name for name in names if not name.startswith(".")))
+
+
+def explain_unreadable(error: OSError | ValueError, path: Path) -> str:
+    """Why a file cannot be opened, and which one may have been meant: the end of a message after "cannot be read"."""
+    why = getattr(error, "strerror", None) or "not a valid file name"
+    return f"({why}){ask_for_file(path) if isinstance(error, FileNotFoundError) else ''}"

@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
 
 Coordinates = Literal["plane", "metres", "degrees"]
@@ -209,7 +210,7 @@ class Polygons(Regions):
             features = json.loads(file.read_text(encoding="utf-8"))["features"]
             rings = dict(chain.from_iterable(_list_rings(feature, name) for feature in features))
         except OSError as problem:
-            raise DataError(f"{file}: the file cannot be read: {problem.strerror}") from None
+            raise DataError(f"{file}: the file cannot be read {explain_unreadable(problem, file)}") from None
         except (ValueError, KeyError, TypeError, IndexError):
             raise DataError(
                 f'{file}: not a GeoJSON collection of polygons, each with a property "{name}"; give another name'

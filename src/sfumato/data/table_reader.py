@@ -21,6 +21,7 @@ from sfumato.data.column_labels import LabelledFrame, apply_labels
 from sfumato.data.file_kinds import ARROW_KINDS, HEAD, find_kind, name_kind
 from sfumato.data.foreign_worker import LABELS, STATISTICS
 from sfumato.data.json_table import read_json_table
+from sfumato.data.near_files import ask_for_file
 from sfumato.data.source import Source, hide_password, parse_source
 from sfumato.data.stored_cells import mark_missing, simplify_stored_cells
 from sfumato.data.text_table import (
@@ -84,7 +85,7 @@ def list_input_files(path: str | Path) -> list[Path]:
         raise DataError("the data file's name is too long or not a valid file name") from None
     paths = sorted(Path(name) for name in glob.glob(source.location))  # noqa: PTH207  (patterns may be absolute)
     if not paths:
-        raise DataError(f"{path}: no file matches this pattern")
+        raise DataError(f"{path}: no file matches this pattern{ask_for_file(Path(source.location))}")
     return paths
 
 

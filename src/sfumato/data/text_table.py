@@ -22,6 +22,7 @@ import pyarrow.csv
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.cell_types import state_types, type_cells
 from sfumato.data.compression import PACKING_FAULTS, detect_packing
+from sfumato.data.file_kinds import HEAD, refuse_document
 from sfumato.data.file_limits import (
     MOST_COLUMNS,
     BoundedStream,
@@ -96,7 +97,9 @@ def read_first_bytes(path: Path, count: int) -> bytes:
 
 def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
     """Read a text file of cells."""
-    encoding = _detect_encoding(read_first_bytes(path, 4), text.encoding, path)
+    head = read_first_bytes(path, HEAD)
+    refuse_document(path, head)
+    encoding = _detect_encoding(head, text.encoding, path)
     try:
         lines = refuse_bomb(path)
     except PACKING_FAULTS:
@@ -216,7 +219,10 @@ def _explain_unreadable(
 ) -> DataError:
     """Describe in words and counts why a file could not be parsed."""
     if not _can_decode(path, encoding):
-        return DataError(f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)")
+        return DataError(
+            f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …) with "
+            "--encoding, or as `encoding` under [data]"
+        )
     if not isinstance(error, pa.ArrowInvalid):
         return DataError(f"{path}: the file is damaged or truncated; download it again")
     ragged: list[int] = []
@@ -229,6 +235,11 @@ def _explain_unreadable(
         _parse_csv(path, separator, width, encoding, text, note)
     except _FAULTS:
         ragged.clear()
+    if ragged and (usual := max(set(ragged), key=ragged.count)) > width and ragged.count(usual) > 9:
+        return DataError(
+            f"{path}: the first line has {width} cells, and {ragged.count(usual)} lines have {usual}; remove what is "
+            "above the names of the columns, such as a title or comments, or set the right separator"
+        )
     if ragged:
         rows = "row has" if len(ragged) == 1 else "rows have"
         return DataError(

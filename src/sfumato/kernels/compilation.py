@@ -48,8 +48,13 @@ def _compiled_type(hint: Any) -> Any:
         return _SCALARS[hint]
     if isinstance(hint, type):
         return _TYPES[hint.__name__]
-    number = get_args(get_args(hint)[1])[0]
-    return types.Array(numba.from_dtype(np.dtype(number)), dimensions, "C")
+    return types.Array(numba.from_dtype(np.dtype(_find_number(hint))), dimensions, "C")
+
+
+def _find_number(hint: Any) -> Any:
+    """The number in `NDArray[number]`; since numpy 2.5, that alias is not replaced by what it stands for."""
+    arguments = get_args(hint)
+    return arguments[0] if len(arguments) == 1 else get_args(arguments[1])[0]
 
 
 def read_signature(text: str) -> Any:

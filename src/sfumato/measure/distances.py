@@ -156,11 +156,17 @@ def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> flo
 
 def select_counted_rows(original: Table) -> Table:
     """The originals that count: all, unless the table declares that rows with missing cells are dropped."""
-    if original.missing is Missing.DROP:
-        original = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
     if not len(original):
-        raise DataError(f"{original.source}: the original has no rows to compare a release with")
-    return original
+        raise DataError(f"{original.source}: the table has no rows, so no release can be compared with it; add rows")
+    if original.missing is not Missing.DROP:
+        return original
+    counted = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
+    if not len(counted):
+        raise DataError(
+            f"{original.source}: each of the {len(original)} rows has a missing quasi-identifying cell, and missing = "
+            "drop leaves them all out; use missing = own_value, or fill the cells"
+        )
+    return counted
 
 
 def choose_compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:

@@ -23,6 +23,7 @@ import polars as pl
 
 from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.near_files import explain_unreadable
 from sfumato.data.rebuild import rebuild_column
 from sfumato.data.source import is_server
 from sfumato.data.table_reader import TextFormat, list_input_files, read_frame
@@ -98,7 +99,7 @@ def _read_opening_key(opening: Path) -> bytes:
             content = json.loads(file.read(_LARGEST_OPENING))
         key = bytes.fromhex(content["key"])
     except OSError as error:
-        raise DataError(f"{opening}: the opening cannot be read ({error.strerror})") from None
+        raise DataError(f"{opening}: the opening cannot be read {explain_unreadable(error, opening)}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError(f"{opening}: this is not the opening of a commitment ({OPENING} in private/)") from None
     if content.get("scheme") != _SCHEME or len(key) != 32:  # longer keys are hashed first, so two keys would fit
@@ -137,5 +138,5 @@ def _compute_keyed_digest(paths: Sequence[Path], key: bytes) -> str:
                 while block := file.read(_BLOCK):
                     digest.update(block)
         except OSError as error:
-            raise DataError(f"{path}: the input cannot be read ({error.strerror})") from None
+            raise DataError(f"{path}: the input cannot be read {explain_unreadable(error, path)}") from None
     return digest.hexdigest()

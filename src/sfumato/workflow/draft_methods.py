@@ -33,6 +33,7 @@ USUAL_K, USUAL_LEAF, MOST_CLASSES = 5, 10, 50
 UNLIKELY = 1e-4
 MOST_RARE = 0.6
 """The share of rows with a rare word from which a column is not drawn; synthesis itself refuses 0.75."""
+_LINKING = write_entry("attack", "linking", "tries to find people by what others know of them")
 
 
 def parse_purpose(word: str) -> Purpose:
@@ -130,7 +131,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         *write_comment("Instead: means of small groups, for analysts who need totals. Cells are true of nobody."),
     ]
     lines += comment_out(["[[protect]]", 'method = "microaggregate"', f"k = {table.k}"])
-    lines += ["", "[[attack]]", write_entry("attack", "linking", "tries to find people by what others know of them")]
+    lines += ["", "[[attack]]", _LINKING]
     if table.columns_with(Role.SENSITIVE):
         lines += [
             "",
@@ -140,12 +141,16 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
     return [*lines, "", *_write_linking_gate(table)]
 
 
-def _write_linking_gate(table: DraftTable) -> list[str]:
+def _limit_linking(table: DraftTable) -> str:
     share = bound_share(1 / table.k, table.frame.height)
+    return write_entry("max_linking_risk", share, "the share of people found, at the upper end of its interval")
+
+
+def _write_linking_gate(table: DraftTable) -> list[str]:
     return [
         "[gate]",
         write_entry("max_record_risk", ceil(10_000 / table.k) / 10_000, "the probability of finding any one person"),
-        write_entry("max_linking_risk", share, "the share of people found, at the upper end of its interval"),
+        _limit_linking(table),
         "#| max_loss = 0.3  # refuses a release that tells too little",
     ]
 
@@ -261,12 +266,11 @@ def _write_entries(table: DraftTable) -> list[str]:
     left = [proposal for proposal in table.proposals if proposal.role is not Role.IDENTIFYING and proposal.distinct]
     secret = [p.column for p in left if p.role is Role.SENSITIVE] or [left[-1].column]
     support = max(3, ceil(table.frame.height / 100))
+    has_crowd = bool(table.columns_with(Role.QUASI_IDENTIFYING))
     return [
+        *(_write_crowd_first(table) if has_crowd else []),
         "[[protect]]",
-        *write_comment(
-            "Blanks private entries, and as few others as needed so that no rule predicts them. It hides entries, not "
-            "people: everybody's other values leave as they are."
-        ),
+        *write_comment("Blanks private entries, and as few others as needed so that no rule predicts them."),
         'method = "suppress_entries"',
         *write_comment(
             "AN EXAMPLE: a random twentieth of the sensitive entries. Put those that people asked you to hide: "
@@ -276,7 +280,10 @@ def _write_entries(table: DraftTable) -> list[str]:
         write_entry("confidence", 0.8, "a rule that is right so often discloses an entry"),
         write_entry("min_support", support, "on so many rows"),
         "",
-        *write_comment("Instead: exchange sensitive values between people."),
+        *write_comment(
+            "Instead of all above: exchange sensitive values between people. That hides values, not people: whoever "
+            "knows somebody's other values still finds their row."
+        ),
         *comment_out(
             [
                 "[[protect]]",
@@ -289,7 +296,24 @@ def _write_entries(table: DraftTable) -> list[str]:
         "",
         "[[attack]]",
         write_entry("attack", "rule_inference", "mines the release for rules and fills the blanks"),
+        *(["", "[[attack]]", _LINKING] if has_crowd else []),
         "",
         "[gate]",
+        *([_limit_linking(table)] if has_crowd else []),
         "#| max_risk = { rule_inference = 0.5 }  # set it once you have seen how often guessing is right",
+    ]
+
+
+def _write_crowd_first(table: DraftTable) -> list[str]:
+    """Blanks hide entries and not people, so people are hidden first."""
+    return [
+        "[[protect]]",
+        *write_comment(
+            "Hides everybody among others first. Blanks alone hide entries and not people: whoever knows somebody's "
+            "other values would find their row, and see which entry is blank. Leave this out only if the recipient "
+            "may know who is who."
+        ),
+        'method = "partition"',
+        *write_list("models", [({"model": "k_anonymity", "k": table.k}, "")]),
+        "",
     ]

@@ -18,10 +18,12 @@ import polars as pl
 from sfumato.baskets import Baskets
 from sfumato.data.file_kinds import HEAD, find_kind
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
+from sfumato.data.roles import name_separator
 from sfumato.data.source import is_database
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
 from sfumato.data.text_table import read_first_bytes
+from sfumato.errors import DataError
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.policy import DEMO
@@ -57,6 +59,8 @@ class DraftSource:
         """Look at the beginning of a file."""
         found = shape or detect_shape(str(path))
         source = cls(str(path), found, separator, header, encoding)
+        if found == "table" and separator is None and source.is_text:
+            _refuse_single_column(source)
         if found != "table" or header is not None or not source.is_text:
             return source
         return replace(source, header=not source._starts_with_data())
@@ -124,6 +128,21 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
     if bool((known == cell).any()):
         return True
     return False if 2 * known.n_unique() < len(known) else None
+
+
+def _refuse_single_column(source: DraftSource) -> None:
+    """Refuse one column whose cells hold a sign as often as its heading does: several that were not parted."""
+    if source.frame.width != 1:
+        return
+    heading, cells = source.frame.columns[0], source.frame.to_series().cast(pl.String).drop_nulls()
+    for sign in {letter for letter in heading if not letter.isalnum() and letter not in "_-.\"'"}:
+        times = heading.count(sign)
+        if len(cells) and int((cells.str.count_matches(sign, literal=True) >= times).sum()) >= 0.9 * len(cells):
+            cure = "save it as CSV" if sign == " " else f"give its separator: --separator {name_separator(heading)}"
+            raise DataError(
+                f"{source.path}: the file was read as a single column, and several seem to stand in it; {cure}. If it "
+                'is one column, say so: --separator ","'
+            )
 
 
 def detect_shape(path: str) -> Shape:

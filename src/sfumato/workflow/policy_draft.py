@@ -21,6 +21,7 @@ from pathlib import Path
 
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.hierarchy_proposals import HierarchyProposal, propose_hierarchy
+from sfumato.data.misread_columns import find_misread_columns
 from sfumato.data.missing_marks import MissingMark
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
@@ -313,7 +314,13 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
         columns = {name for mark in source.noticed_marks for name in mark.rows}
         count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
         notes.append(f"{cells:,} cells in {count} may mean missing; [data] lists them, but they are not applied.")
+    unnamed = [name for name in source.frame.columns if re.fullmatch(r"column_\d+", name)]
+    if source.header is not False and 2 * len(unnamed) > source.frame.width:
+        notes.append(
+            f"{len(unnamed)} of {source.frame.width} columns have no name. If a title is above the names, remove it."
+        )
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
+    notes += find_misread_columns(source.frame.drop(removed)).explain()
     if removed:
         notes.append(f"Not released: {quote_names(removed)}.")
     return tuple(notes)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from sfumato.data.near_files import ask_for_file
+from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import suggest_name
 from sfumato.lazy import find_kind
 from sfumato.problem_words import describe_problem, suggest_field
@@ -154,8 +154,7 @@ def explain_unreadable_policy(error: OSError, file: Path) -> str:
         return f"{file}: this is a folder; name the policy file in it" + (
             f", such as {policies[0]}" if policies else ", or write one with `sfumato init`"
         )
-    meant = ask_for_file(file) if isinstance(error, FileNotFoundError) else ""
-    return f"{file}: the policy cannot be read ({error.strerror}){meant}"
+    return f"{file}: the policy cannot be read {explain_unreadable(error, file)}"
 
 
 def explain_toml_error(error: Exception, text: str, file: Path) -> str:

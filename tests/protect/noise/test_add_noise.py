@@ -251,6 +251,7 @@ def test_a_method_survives_json() -> None:
         ([1, 2], {"columns": ()}, sf.PolicyError, "nothing"),
         ([1, 2], {"columns": ("x", "x")}, sf.PolicyError, "different"),
         (pl.Series([None] * 5, dtype=pl.Float64), {}, sf.ImpossibleRelease, "has no known value"),
+        (pl.Series([None] * 5, dtype=pl.String), {}, sf.PolicyError, 'all 5 cells of "x" are missing'),
         ([1e300, -1e300, 0.0], {}, sf.DataError, "2 values beyond"),
         ([1.0, 2.0], {"ranges": {"x": (0, 1e300)}}, sf.DataError, "range of another size"),
         ([1.0, 2.0, 3.0], {"privacy": 1e-17}, sf.ImpossibleRelease, "raise `privacy`"),

@@ -306,3 +306,15 @@ def test_random_swaps_spare_no_value() -> None:
             changed = (published != true).filter(true == value).mean()
             assert 0.2 < float(str(changed)) < 0.8
     assert 0.15 < (drawn[0] == drawn[1]).mean() < 0.45, "two draws are independent: 0.25 + 0.25 / 5"
+
+
+def test_random_swaps_of_many_values_solve_no_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import optimize
+
+    monkeypatch.setattr(optimize, "linprog", lambda *_, **__: pytest.fail("a program was solved"))
+    chance = np.random.default_rng(4)
+    days = pl.Series(chance.integers(0, 9000, 120).astype(np.int32)).cast(pl.Date)
+    table = sf.Table.of({"who": list(range(120)), "ill": days}, {"who": "quasi_identifying", "ill": "sensitive"})
+    release = SwapConfidential(column="ill", share=0.5, search="random").protect(table, SEEDED)
+    assert len(release.details["changed"]) == 60
+    assert release.details["bound"] <= release.details["objective"]

@@ -6,7 +6,7 @@ The cost of a cell is minus the logarithm of how likely it is for the known valu
 - Noise and randomized answers: by the published law, which everybody has.
 - A label that covers the value: the logarithm of how many values it covers, since a row that fits few people is more
   likely theirs. A label that does not: so much that no other column makes up for it, where cells are truthful.
-- Averages, swapped and other numbers: half the square of the gap, in deviations of the known numbers.
+- Averages, swapped and other numbers, dates and times: half the square of the gap, in deviations of the known ones.
 - Other values: the more for a value that differs, the rarer agreement by chance is (Fellegi and Sunter 1969).
 """
 
@@ -21,6 +21,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.moments_in_text import read_moments
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
 from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release
@@ -32,6 +33,8 @@ _DIFFERS = 3.0
 _WIDTH = 1e-2
 _MAY_BE = 1.0
 _LARGEST_TABLE = 8_000_000
+_DAY = 86_400e6
+"""Positions in time are counted in microseconds."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,10 +126,9 @@ def price_distance(column: KnownColumn) -> Price:
 
 
 def price_nearness(column: KnownColumn, share: float = 1.0) -> Price:
-    """The gap between two numbers, in a share of the deviation of the known ones; of others, whether they differ."""
-    scale = 1.0
-    if column.values.dtype.is_numeric():
-        scale = share * float(column.values.cast(pl.Float64).std() or 0.0)  # type: ignore[arg-type]
+    """The gap between numbers or moments, in a share of the deviation of known ones; of others, whether they differ."""
+    numbers = _read_values(column.values)
+    scale = share * float(pl.Series(numbers).drop_nans().std() or 0.0) if numbers is not None else 0.0  # type: ignore[arg-type]
     return _read_bounds(column, max(scale, 1e-12), 0.0) or price_covering(column, 0.5)
 
 
@@ -233,23 +235,31 @@ def _tabulate(column: KnownColumn, compute_costs: Callable[[LabelColumn, pl.Seri
 
 
 def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice | None:
-    """The column as numbers or ranges of numbers, a `*` as all of them; None where it holds anything else."""
-    dates = column.values.dtype == pl.Date and column.cells.dtype == pl.Date
-    if not column.values.dtype.is_numeric() and not dates:
+    """The column as numbers, moments or ranges of them, a `*` as all of them; None where it holds anything else."""
+    theirs = _read_values(column.values)
+    if theirs is None:
         return None
     one = _DIFFERS if wall == 0 else wall
     apart = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (one, one)}
     law = (scale, wall, *apart.get(column.missing, (one, 0.0)))
-    theirs = read_numbers(column.values)
-    if column.cells.dtype.is_numeric() or dates:
+    in_time = not column.values.dtype.is_numeric()
+    if column.cells.dtype.is_numeric():
         ours = read_numbers(column.cells)
-        return NumberPrice(theirs, ours, ours, law)
-    labels = column.labels
+        return None if in_time else NumberPrice(theirs, ours, ours, law)
+    labels, unit = column.labels, _DAY if in_time else 1.0
     anything = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
     if not (np.isfinite(labels.low) | anything | labels.texts.is_null().to_numpy()).all():
         return None
-    low, high = np.where(anything, -np.inf, labels.low), np.where(anything, np.inf, labels.high)
+    low, high = np.where(anything, -np.inf, labels.low / unit), np.where(anything, np.inf, labels.high / unit)
     return NumberPrice(theirs, low[labels.codes], high[labels.codes], law)
+
+
+def _read_values(values: pl.Series) -> Floats | None:
+    """Numbers as they are, moments in days, in which noise on dates is drawn; None for anything else."""
+    if values.dtype.is_numeric():
+        return read_numbers(values)
+    moments = read_moments(spell_cells(values))
+    return None if moments is None else np.asarray(moments.fill_null(float("nan")).to_numpy() / _DAY)
 
 
 def _price_equality(column: KnownColumn, denied: float) -> NumberPrice:

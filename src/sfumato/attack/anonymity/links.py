@@ -16,6 +16,7 @@ from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_ranges import is_range
+from sfumato.data.moments_in_text import are_moments
 from sfumato.data.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
@@ -156,10 +157,11 @@ def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> 
 
 
 def _are_all_numbers(published: Table, people: Table, columns: Sequence[str]) -> bool:
-    """Whether values can be compared by size, and none is missing."""
-    frames = (published.frame.select(columns), people.frame.select(columns))
-    numbers = all(kind.is_numeric() for frame in frames for kind in frame.dtypes)
-    return numbers and not any(sum(frame.null_count().row(0)) for frame in frames)
+    """Whether values can be compared by size, or by how far they lie apart in time, and none is missing."""
+    cells = [table.frame[name] for table in (published, people) for name in columns]
+    if any(column.null_count() for column in cells):
+        return False
+    return all(column.dtype.is_numeric() or are_moments(spell_cells(column)) for column in cells)
 
 
 @dataclass(frozen=True)

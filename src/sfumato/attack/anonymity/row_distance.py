@@ -3,7 +3,7 @@
 
 The sum over the known columns of a distance from 0 to 1, as Gower's (1971).
 
-- Two numbers: how far they are apart, over the range of the published ones.
+- Two numbers, dates or times: how far they are apart, over the range of the published ones.
 - Two other values: 0 if equal, 1 if not.
 - A published label that covers the value (a label of the hierarchy, a range, a set, `*`): half the share of the
   column that it covers, (leaves under it − 1) / (leaves − 1): from 0 for the value itself to ½ for `*`, which says
@@ -29,6 +29,7 @@ from sfumato.attack.attack import wilson
 from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_ranges import flag_between, is_range, parse_positions, read_positions
+from sfumato.data.moments_in_text import are_moments
 from sfumato.data.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.release import Release
@@ -104,10 +105,10 @@ class LabelColumn:
     sizes: Ints
     """How many values each label covers."""
     low: Floats
-    """The number that a label is, or the lower end of its range; NaN for others."""
+    """The number or moment that a label is, or the lower end of its range; NaN for others."""
     high: Floats
     span: float
-    """The range of the published numbers."""
+    """The range of the published numbers or moments."""
     hierarchy: Hierarchy | None
     missing: Missing
 
@@ -156,11 +157,11 @@ class LabelColumn:
         """Values × labels: how far the label is from the value, from 0 to 1; the module says how."""
         texts = spell_cells(values)
         apart = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
-        numeric = values.dtype.is_numeric()
-        numbers = read_positions(values if numeric else texts).fill_null(float("nan")).to_numpy()
+        ordered = values.dtype.is_numeric() or are_moments(texts)
+        numbers = read_positions(values if values.dtype.is_numeric() else texts).fill_null(float("nan")).to_numpy()
         for level in np.unique(self.levels).tolist():
             here = np.flatnonzero(self.levels == level)
-            if level == 0 and numeric:
+            if level == 0 and ordered:
                 here = here[np.isfinite(self.low[here])]
                 gap = np.abs(numbers[:, None] - self.low[here]) / self.span
                 apart[:, here] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
@@ -237,9 +238,10 @@ def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | N
 
 
 def _parse_label_bounds(texts: pl.Series, levels: Ints) -> tuple[Floats, Floats]:
-    """The lowest and the highest number of each label that is a number or a range; NaN for others."""
-    low = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().copy()
-    low[(levels != 0) | ~np.isfinite(low)] = np.nan
+    """The lowest and the highest number or moment of each label that is one or a range; NaN for others."""
+    plain = texts.zip_with(pl.Series(levels == 0), pl.Series([None], dtype=pl.String))
+    low = read_positions(plain).fill_null(float("nan")).to_numpy().copy()
+    low[~np.isfinite(low)] = np.nan
     high = low.copy()
     for position in np.flatnonzero(levels == _RANGE).tolist():
         low[position], high[position] = parse_positions(texts[position]) or (np.nan, np.nan)

@@ -23,7 +23,9 @@ from pydantic import Field
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control, require_known_columns
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.label_ranges import read_positions
+from sfumato.data.moments_in_text import are_moments
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
@@ -113,7 +115,7 @@ class _PublishedView:
     telling: tuple[Flags, ...]
     """For each label of a column, whether it says anything: `*` does not, nor a missing cell unless it is a value."""
     numeric: tuple[bool, ...]
-    """Which columns hold numbers, so that "at most" and "at least" mean something."""
+    """Which columns hold numbers or moments, so that "at most" and "at least" mean something."""
     middles: Floats
     """The median of each column of numbers."""
     numbers: tuple[Floats, ...]
@@ -127,7 +129,7 @@ class _PublishedView:
         telling = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
         numbers = tuple(column.low[column.codes] for column in columns)
         numeric = tuple(
-            truth.frame[column.name].dtype.is_numeric() and bool(np.isfinite(values).any())
+            _has_order(truth.frame[column.name]) and bool(np.isfinite(values).any())
             for column, values in zip(columns, numbers, strict=True)
         )
         middles = [np.nanmedian(values) if ordered else 0.0 for values, ordered in zip(numbers, numeric, strict=True)]
@@ -145,6 +147,10 @@ class _PublishedView:
         if not outward or not self.numeric[column] or not np.isfinite(number):
             return _ColumnTest(column, label, "is")
         return _ColumnTest(column, label, "at_most" if number < self.middles[column] else "at_least")
+
+
+def _has_order(values: pl.Series) -> bool:
+    return values.dtype.is_numeric() or are_moments(spell_cells(values))
 
 
 def _test_beyond(numbers: Floats, edge: float, kind: str) -> Flags:
@@ -238,7 +244,8 @@ def _apply_column_tests(column: LabelColumn, tests: Sequence[_ColumnTest], value
         distinct.to_frame("v").with_row_index("at"), on="v", how="left", nulls_equal=True, maintain_order="left"
     )
     codes: Ints = value_index["at"].to_numpy().astype(np.int64)
-    numbers = values.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    spelled = values if values.dtype.is_numeric() else spell_cells(values)
+    numbers = read_positions(spelled).fill_null(float("nan")).to_numpy()
     step = max(1, _BLOCK // max(len(distinct), 1))
     for start in range(0, len(tests), step):
         part = tests[start : start + step]

@@ -133,7 +133,7 @@ def pairwise_total_variation(
     for table in (original, published):
         require_columns(table.frame, names, table.source)
         if not len(table):
-            raise DataError(f"{table.source}: there are no rows to compare")
+            raise DataError(f"{table.source}: the table has no rows, so nothing can be compared; add rows")
     cut = [_group_cells(original.frame[name], published.frame[name], bins) for name in names]
     pairs = list(combinations(range(len(names)), 2)) or [(0, 0)]
     return round(sum(_compute_pair_variation(cut[a], cut[b]) for a, b in pairs) / len(pairs), 12)

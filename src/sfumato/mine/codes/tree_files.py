@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Ints
+from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.codes.tree_texts import WrittenTree, parse_tree_text
 
@@ -83,7 +84,7 @@ def read_tree(path: str | Path) -> Any:
     try:
         content = source.read_bytes()
     except OSError as error:
-        raise DataError(f"{source}: the tree cannot be read ({error.strerror})") from None
+        raise DataError(f"{source}: the tree cannot be read {explain_unreadable(error, source)}") from None
     if source.suffix == ".onnx":
         from sfumato.mine.codes.tree_onnx import read_onnx
 

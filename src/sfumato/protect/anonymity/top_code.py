@@ -91,7 +91,10 @@ class TopCode(Method):
                 raise PolicyError(f'{table.source}: "{name}" is not a column that can be published')
             column = table.frame[name]
             if not (column.dtype.is_integer() or column.dtype.is_float()) or not column.count():
-                raise DataError(f'{table.source}: the column "{name}" has no numbers; only numbers can be capped')
+                raise DataError(
+                    f'{table.source}: the column "{name}" has no numbers, and only numbers can be capped; for dates, '
+                    "use generalize or partition, which publish years or ranges"
+                )
             if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
                 raise DataError(f'{table.source}: the column "{name}" has infinite numbers; mark them missing')
         strange = sorted({*self.caps, *self.floors} - set(self.columns))

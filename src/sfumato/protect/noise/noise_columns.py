@@ -178,7 +178,12 @@ def _read_physical_column(table: Table, column: pl.Series) -> pl.Series:
         return column
     if kind == pl.Date:
         return column.to_physical()
-    if kind == pl.String and column.null_count() < len(column):
+    if not column.count():  # a column of nothing has no type
+        raise PolicyError(
+            f'{table.source}: all {len(column)} cells of "{column.name}" are missing, so there is nothing to add noise '
+            "to; take the column out of the method's `columns`"
+        )
+    if kind == pl.String:
         days = column.str.to_date(_DAY, strict=False)
         if days.null_count() == column.null_count():
             return days.to_physical()

@@ -34,7 +34,7 @@ from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number
 from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
-from sfumato.protect.swapping.swap_prices import find_prices
+from sfumato.protect.swapping.swap_prices import bound_without_prices, find_prices
 from sfumato.protect.swapping.swap_random import draw_random_answer
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords, apply_answer
 from sfumato.protect.swapping.swap_utility import measure_association, measure_joint_distance
@@ -181,10 +181,10 @@ class SwapConfidential(Method):
         until = monotonic() + self.seconds
         if self.search == "paper":
             answer = run_phase_two(records, draw_phase_one_answer(records, chance), until).answer
-        else:
+            bound = find_prices(records, int(np.abs(answer.shift(records)).sum()), until)[1].bound
+        else:  # nothing is searched, so a bound is not worth linear programs, which are large if values are many
             answer = draw_random_answer(records, chance)
-        shift = int(np.abs(answer.shift(records)).sum())
-        bound = find_prices(records, shift, until)[1].bound
+            bound = bound_without_prices(records, int(np.abs(answer.shift(records)).sum()))
         return SwapOptimum(answer, answer.cost(records), min(bound, answer.cost(records)))
 
     def _count_changes_per_group(self, sizes: Ints) -> Ints:

@@ -153,6 +153,12 @@ class UndecidedCore:
         return np.asarray(self.free[self.of_kind] & (self.takes != self.gives))
 
 
+def bound_without_prices(records: SwapRecords, shift: int) -> int:
+    """A lower bound of problem (12) at once: every record takes what costs least, as if no counts had to stay."""
+    free = SwapPrices(np.zeros(records.categories, dtype=np.int64), 0)
+    return decide_at_prices(records, free, shift).bound
+
+
 def find_prices(records: SwapRecords, shift: int, until: float) -> tuple[SwapPrices, PricedDecisions]:
     """The prices with the highest bound found until a time of the clock, and what records choose at them.
 

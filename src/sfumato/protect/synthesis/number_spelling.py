@@ -16,6 +16,7 @@ from typing import Literal
 import polars as pl
 
 from sfumato.arrays import Ints
+from sfumato.data.moments_in_text import DAY_FORMATS, find_moment_kind
 
 _MOMENT = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2}(?P<mark>[T ]))?\d{2}:\d{2}(?P<second>:\d{2}(?:\.(?P<digits>\d{1,9}))?)?"
@@ -33,7 +34,7 @@ class NumberSpelling:
     digits: int = 0
     """Digits after the point."""
     pattern: str = "%Y-%m-%d"
-    """A timestamp in strftime codes, without what follows the second."""
+    """A date, or a timestamp without what follows the second, in strftime codes."""
     day: bool = True
     """Whether a timestamp has a day; otherwise it is a time."""
     zone: str = ""
@@ -119,8 +120,8 @@ class NumberSpelling:
 
 def _list_fitting_spellings(text: str) -> Iterator[NumberSpelling]:
     """The formats in which a text may spell a number."""
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-        yield NumberSpelling("date")
+    if (spelling := DAY_FORMATS.get(find_moment_kind(text) or "")) is not None:
+        yield NumberSpelling("date", pattern=spelling)
     amount = re.fullmatch(r"-?\d+\.(\d+)", text)
     if amount:
         yield NumberSpelling("decimal", len(amount[1]))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Columns of text that look like numbers or dates in a spelling that is not read: their order is lost.
+
+`1.234,56`, `1,234.56`, `€ 12.50` and `12 %` are kept as words, and so is `3/4/1970`, of which nobody can tell the day
+from the month. Methods then treat every cell as a word of its own. The custodian is told, by column.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from sfumato.data.moments_in_text import are_moments
+from sfumato.errors import quote_names
+
+_TYPICAL = 0.9
+_MONEY = r"[$€£¥]"
+_NUMBER = rf"^[-+]?(?:{_MONEY} ?)?\d{{1,3}}(?:[.,']?\d{{3}})*(?:[.,]\d+)? ?(?:%|{_MONEY})?$"
+_PLAIN = r"^[-+]?\d+(?:\.\d+)?$"
+_DAY = r"^\d{1,2}[/.-]\d{1,2}[/.-](?:\d{4}|\d{2})(?: \d{1,2}:\d{2}(?::\d{2})?)?$"
+
+
+class MisreadColumns(NamedTuple):
+    """Columns whose cells are kept as words."""
+
+    numbers: tuple[str, ...]
+    dates: tuple[str, ...]
+
+    def explain(self) -> tuple[str, ...]:
+        """One sentence for each kind, without a cell."""
+        kinds = (
+            ("numbers", self.numbers, "write 1234.56, without other signs"),
+            ("dates", self.dates, "write 2009-06-30"),
+        )
+        return tuple(
+            f"{quote_names(names)} {'looks' if len(names) == 1 else 'look'} like {what} in a spelling that is read as "
+            f"words, without an order; {cure}."
+            for what, names, cure in kinds
+            if names
+        )
+
+
+def find_misread_columns(frame: pl.DataFrame) -> MisreadColumns:
+    """The columns of text in which nine of ten cells look like numbers or dates."""
+    texts = [column.drop_nulls() for column in frame.get_columns() if column.dtype == pl.String and column.count()]
+    return MisreadColumns(
+        tuple(c.name for c in texts if _is_typical(c, _NUMBER) and not _is_typical(c, _PLAIN)),
+        tuple(c.name for c in texts if _is_typical(c, _DAY) and not are_moments(c)),
+    )
+
+
+def _is_typical(cells: pl.Series, pattern: str) -> bool:
+    return int(cells.str.contains(pattern).sum()) >= _TYPICAL * len(cells)

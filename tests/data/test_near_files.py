@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Whoever mistypes the name of a file is told which one may have been meant, whatever it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato.data.regions import Polygons
+from sfumato.data.rule_files import read_rule_file
+from sfumato.errors import SfumatoError
+from sfumato.key import Key
+from sfumato.mine.codes.tree_files import read_tree
+from sfumato.workflow.commitment import does_opening_match
+
+PEOPLE = sf.Table.of({"age": [30, 40]}, roles={"age": "sensitive"})
+READERS: dict[str, Callable[[Path], Any]] = {
+    "shoping.csv": sf.Table.read,
+    "shoping.parquet": sf.Table.read,
+    "shoping.xlsx": sf.Table.read,
+    "shoping*.csv": sf.Table.read,
+    "shoping.db": lambda path: sf.Table.read(f"sqlite:///{path}?table=people"),
+    "shoping.dat": sf.Baskets.read,
+    "shoping.txt": sf.Baskets.read,
+    "shoping.baskets.csv": sf.Baskets.read,
+    "shoping.spmf": sf.Sequences.read,
+    "shoping.sequences.csv": sf.Sequences.read,
+    "shoping.patterns": sf.Patterns.read,
+    "shoping.rules": read_rule_file,
+    "shoping.entries.csv": lambda path: sf.SuppressEntries(
+        private=[{"file": str(path)}], confidence=0.8, min_support=1
+    ).protect(PEOPLE),
+    "shoping.hierarchy.csv": sf.Hierarchy.read,
+    "shoping.geojson": Polygons.read,
+    "shoping.key": Key.load,
+    "shoping.tree": read_tree,
+    "shoping.opening": lambda path: does_opening_match("", path, []),
+    "shoping.toml": sf.Policy.read,
+    "shoping.points.csv": lambda path: sf.Sequences.from_points(path, sf.Grid()),
+    "shoping.drafted.csv": sf.draft_policy,
+    "shoping.audited.csv": sf.audit,
+    "shoping": sf.verify,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_mistyped_file_gets_the_one_that_was_meant(name: str, tmp_path: Path) -> None:
+    meant = name.replace("shoping", "shopping").replace("*", "1")
+    (tmp_path / meant).write_text("")
+    with pytest.raises(SfumatoError) as refused:
+        READERS[name](tmp_path / name)
+    assert str(refused.value).endswith(f'did you mean "{meant}"?')

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Files that a new user brings, and the sentence that `sfumato init` says about each; never a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import CANARY, Invoke
+
+HEAD = ("name", "age", "born", "salary")
+PARTED = "read as a single column, and several seem to stand in it; "
+
+
+def write_rows(separator: str, above: str = "", head: tuple[str, ...] = HEAD, amount: str = "000.50") -> str:
+    rows = [
+        (f"{CANARY}{i}", str(20 + i % 30), f"{1 + i % 12}/{1 + i % 28}/1970", f"{i + 1}{amount}") for i in range(24)
+    ]
+    return above + "".join(separator.join(row) + "\n" for row in (head, *rows))
+
+
+LATIN = write_rows(";").replace("name", "año").encode("latin-1")
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "report.pdf": (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", "this is a PDF document, not a table; export the table as CSV"),
+    "photo.csv": (b"\x89PNG\r\n\x1a\n", "this is a picture, not a table"),
+    "frame.pkl": (b"\x80\x04\x95", "this is a Python pickle, which is never opened, not a table"),
+    "page.csv": ("<!DOCTYPE html><html><table>", "this is a web page, not a table"),
+    "feed.xml": ('<?xml version="1.0"?><a/>', "this is an XML file, not a table"),
+    "caret.csv": (write_rows("^"), f'{PARTED}give its separator: --separator "^"'),
+    "blanks.txt": (write_rows("   "), f"{PARTED}save it as CSV"),
+    "title.csv": (write_rows(",", "Report\n"), "the first line has 1 cells, and 25 lines have 4; remove what is above"),
+    "latin.csv": (LATIN, "name the file's encoding (latin-1, cp1252, utf-16, …) with --encoding"),
+}
+NOTED: dict[str, tuple[str, str]] = {
+    "comma.csv": (
+        write_rows(";", amount=".000,50"),
+        '"salary" looks like numbers in a spelling that is read as words, without an order',
+    ),
+    "slashes.csv": (write_rows(";"), '"born" looks like dates in a spelling that is read as words, without an order'),
+    "unnamed.csv": (write_rows(";", head=("name", "", "", "")), "3 of 4 columns have no name. If a title is above"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_table_gets_a_sentence(name: str, folder: Path, invoke: Invoke) -> None:
+    content, sentence = REFUSED[name]
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    ran = invoke("init", name, "--yes")
+    assert ran.code == 2
+    assert ran.err.startswith(f"sfumato: {name}: ") and ran.err.count("\n") == 1
+    assert sentence in ran.err
+    assert not (folder / "policy.toml").exists()
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_is_read_otherwise_than_meant_is_noted(name: str, folder: Path, invoke: Invoke) -> None:
+    content, sentence = NOTED[name]
+    (folder / name).write_text(content)
+    ran = invoke("init", name, "--yes")
+    assert ran.code == 0, ran.err
+    assert sentence in ran.said.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "write"),
+    [
+        (("--separator", "^"), lambda: write_rows("^")),
+        (("--separator", ","), lambda: "town:job\n" + "Rome:cook\nOslo:nurse\nBern:smith\n" * 9),
+    ],
+)
+def test_a_separator_that_is_given_is_believed(
+    words: tuple[str, ...], write: Callable[[], str], folder: Path, invoke: Invoke
+) -> None:
+    (folder / "odd.csv").write_text(write())
+    assert invoke("init", "odd.csv", "--yes", *words).code == 0
+
+
+def test_a_link_to_nothing_is_named(folder: Path, invoke: Invoke) -> None:
+    (folder / "people.csv").symlink_to("nowhere.csv")
+    assert (
+        "people.csv: the file does not exist; it is a link to a file that is not there"
+        in invoke("init", "people.csv").err
+    )
