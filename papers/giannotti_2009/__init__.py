@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Giannotti, Pedreschi and Turini (2009): slides of a course on privacy in data publishing and mining, in their order.
 
-Anonymity (Samarati and Sweeney 1998, Li et al. 2007), noise (Warner 1965, Agrawal and Srikant 2000, Kargupta et al.
-2003), patterns (Atzori et al. 2005), rule hiding (Dasseni et al. 2001), outsourcing (Wong et al. 2007, Qiu et al.
-2008). The slides show most results as pictures without numbers. Numbers of an independent count, made by other code
-when sfumato was planned, are held against ours apart from what the slides state.
+Anonymity (Samarati and Sweeney 1998, Li et al. 2007), sequences (Agrawal and Srikant 1995; more in `pensa_2008` and
+`abul_2007`), noise (Warner 1965, Agrawal and Srikant 2000, Kargupta et al. 2003), patterns (Atzori et al. 2005), rule
+hiding (Dasseni et al. 2001), outsourcing (Wong et al. 2007, Qiu et al. 2008). The slides show most results as
+pictures without numbers. Numbers of an independent count, made by other code when sfumato was planned, are held
+against ours apart from what the slides state.
 """
 
 from __future__ import annotations
@@ -50,6 +51,16 @@ _ANONYMITY = (
         states="Bob's salary is in [20k, 40k], which is low, and he has some stomach-related disease.",
         made="k, l and t measured; the similarity attack with a quarter of the salaries' range, and diseases by organ.",
         module="anonymity",
+    ),
+    Study(
+        paper=PAPER,
+        name="subsequences",
+        title="Sequences: containment, five customers' videos, and what is frequent",
+        place="Mining sequences – example; Formal definition of a subsequence; Sequential frequent patterns",
+        states="Three answers whether a sequence is contained in another, two patterns of five customers, and the "
+        "patterns of five sequences at support 3.",
+        made="Containment and mining by sfumato, and the videos' patterns by listing every part. Nothing is random.",
+        module="subsequences",
     ),
 )
 _LATER = (

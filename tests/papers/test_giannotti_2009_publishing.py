@@ -24,6 +24,7 @@ VERDICTS = {
     "hospital": [YES] * 4,
     "figure_2": [YES] * 4,
     "similarity": [YES] * 4,
+    "subsequences": [YES] * 5,
     "channels": [YES] * 5,
     "beyond_channels": [NO, YES],
     "rule_hiding": [YES] * 4,

@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from sfumato.measure.sequences.pattern_changes import PatternChanges as PatternChanges
     from sfumato.measure.sequences.pattern_changes import pattern_changes as pattern_changes
     from sfumato.measure.sequences.sequence_checks import sequence_anonymity as sequence_anonymity
+    from sfumato.measure.sequences.support_optimum import SupportOptimum as SupportOptimum
+    from sfumato.measure.sequences.support_optimum import support_optimum as support_optimum
     from sfumato.measure.sequences.visits import edit_distances as edit_distances
     from sfumato.measure.sequences.visits import flow_counts as flow_counts
     from sfumato.measure.sequences.visits import visit_counts as visit_counts

@@ -149,14 +149,6 @@ def test_replacements_bring_nothing_back() -> None:
     assert replaced > 20
 
 
-def test_a_ghost_is_seen() -> None:
-    from sfumato.measure.sequences.hidden_sequences import count_ghosts
-
-    data = sf.Sequences.of([["a"], ["a"], ["b"]])
-    assert count_ghosts(sf.Sequences.of([["a"], ["b"], ["b"]]), data, 2) == 1
-    assert count_ghosts(data, data, 2) == 0
-
-
 def test_a_sequence_may_become_empty_and_keeps_its_place() -> None:
     release = sf.HideSequences(patterns=[["a"]], threshold=0).protect(sf.Sequences.of([["b"], ["a"], ["b"]]))
     assert release.data.to_lists() == [["b"], [], ["b"]]

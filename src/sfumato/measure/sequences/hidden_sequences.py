@@ -17,6 +17,7 @@ from sfumato.arrays import Ints
 from sfumato.baskets import Item
 from sfumato.errors import DataError
 from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.measure.sequences.ghost_search import count_ghosts
 from sfumato.measure.sequences.sequence_checks import number_items, spell_sequences, unpack_spellings
 from sfumato.release import Number
 from sfumato.sequences import Sequences
@@ -105,21 +106,7 @@ def count_added(published: Sequences, original: Sequences, rows: Ints | None = N
 
 @checks_claim("ghost_patterns", "exactly", needs_original=True)
 def _check_ghosts(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_ghosts(evidence.published, evidence.original, int(arguments["min_support"]))
-
-
-def count_ghosts(published: Sequences, original: Sequences, least: int) -> int:
-    """How many patterns are frequent in the release and not in the originals."""
-    return len(_name_frequent(published, least) - _name_frequent(original, least))
-
-
-def _name_frequent(sequences: Sequences, least: int) -> set[tuple[tuple[str, ...], ...]]:
-    """The frequent patterns, by the names of their items."""
-    from sfumato.mine.sequences.subsequences import frequent_subsequences
-
-    patterns = frequent_subsequences(sequences, least)["pattern"].to_list()
-    lists = [[element if isinstance(element, list) else [element] for element in pattern] for pattern in patterns]
-    return {tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern in lists}
+    return count_ghosts(evidence.published, evidence.original, int(arguments["min_support"]), evidence.rows)
 
 
 def drop_mark(sequences: Sequences, mark: str) -> Sequences:

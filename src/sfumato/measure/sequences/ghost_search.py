@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Patterns that are frequent in a release and were not before, found without the miner that methods use.
+
+If more published sequences than originals contain a pattern, some published sequence contains it that its original
+does not. So the search grows patterns from the front, in those sequences alone that may still bring something new: the
+part after what has been matched is not contained in what the original has left. All frequent patterns that nothing new
+can follow are skipped; the others are counted one by one, in the release and in the originals.
+Items that are not frequent in the release are left out from the start.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Ints
+from sfumato.measure.sequences.sequence_checks import number_items, spell_sequences
+from sfumato.public.marked_items import MARK
+from sfumato.sequences import Sequences
+
+Element = frozenset[int]
+
+
+class _Row(NamedTuple):
+    """A sequence: its items one after another, the element of each, and where each element starts."""
+
+    items: list[int]
+    elements: list[int]
+    starts: list[int]
+
+    @classmethod
+    def read(cls, spelling: bytes) -> _Row:
+        """From the numbers of its items, with -1 after each element."""
+        row = cls([], [], [0])
+        for number in np.frombuffer(spelling, dtype=np.int32).tolist():
+            if number < 0:
+                row.starts.append(len(row.items))
+            else:
+                row.items.append(number)
+                row.elements.append(len(row.starts) - 1)
+        return row
+
+    def list_elements(self) -> list[Element]:
+        return [frozenset(self.items[start:stop]) for start, stop in pairwise(self.starts)]
+
+    def find_joined(self, last: Element, begin: int, wanted: set[int]) -> dict[int, int]:
+        """Items beside all of `last` in one element, from an element on, and the first such element."""
+        first: dict[int, int] = {}
+        for element in range(begin, len(self.starts) - 1):
+            items = set(self.items[self.starts[element] : self.starts[element + 1]])
+            if last <= items:
+                for item in items & wanted:
+                    first.setdefault(item, element)
+        return first
+
+
+class _Match(NamedTuple):
+    """The leftmost match of a pattern in a sequence."""
+
+    row: int
+    before_last: int
+    """The element where the pattern without its last element ends."""
+    end: int
+
+
+class _Steps(NamedTuple):
+    """How a pattern goes on: items in a new element, and items beside those of the last element."""
+
+    new: set[int]
+    joined: set[int]
+
+
+class _Node(NamedTuple):
+    """A pattern's last element, and its matches in the release and in the originals."""
+
+    last: Element
+    after: list[_Match]
+    before: list[_Match]
+
+
+def count_ghosts(published: Sequences, original: Sequences, least: int, rows: Ints | None = None) -> int:
+    """How many patterns are contained in `least` published sequences and in fewer originals; Δ is no item.
+
+    `rows` are the originals of the published sequences; any pairing gives the same number, a close one in less time.
+    """
+    search = _Search(published, original, least, rows)
+    ghosts, stack = 0, [search.start()]
+    while stack:
+        node = stack.pop()
+        frequent = search.keep_frequent(node, search.list_new_steps(node), least)
+        after = _extend(search.after, node.last, node.after, frequent)
+        before = _extend(search.before, node.last, node.before, frequent)
+        for (item, joins), matches in after.items():
+            ghosts += search.count(before[item, joins]) < least
+            last = node.last | {item} if joins else frozenset({item})
+            stack.append(_Node(last, matches, before[item, joins]))
+    return ghosts
+
+
+class _Search:
+    """Published sequences with their originals, equal pairs once, and from where on one is contained in the other."""
+
+    def __init__(self, published: Sequences, original: Sequences, least: int, rows: Ints | None) -> None:
+        """Pair the sequences; what has no partner is paired with an empty one."""
+        numbers = number_items(original, published)
+        kept = {str(item) for item in _list_frequent_items(published, least)}
+        if MARK not in map(str, original.items):
+            kept.discard(MARK)
+        old, new = (spell_sequences(_keep_items(data, kept), numbers) for data in (original, published))
+        given = np.arange(len(new)) if rows is None else np.asarray(rows)
+        is_pairing = len(np.unique(given)) == len(given) == len(new)
+        owners = (given if is_pairing else np.arange(len(new))).tolist()
+        pairs = Counter(
+            (old[owner] if owner < len(old) else b"", text) for owner, text in zip(owners, new, strict=True)
+        )
+        pairs.update((old[row], b"") for row in set(range(len(old))) - set(owners))
+        self.weights = list(pairs.values())
+        self.before, self.after = ([_Row.read(pair[side]) for pair in pairs] for side in (0, 1))
+        self.latest = [
+            _find_latest_starts(after.list_elements(), before.list_elements())
+            for before, after in zip(self.before, self.after, strict=True)
+        ]
+        self.has_sets = any(len(row.items) >= len(row.starts) for row in self.after)
+
+    def start(self) -> _Node:
+        """The empty pattern, in every sequence."""
+        matches = [_Match(row, -1, -1) for row in range(len(self.weights))]
+        return _Node(frozenset(), matches, matches)
+
+    def count(self, matches: list[_Match]) -> int:
+        """How many sequences some matches are in."""
+        return sum(self.weights[match.row] for match in matches)
+
+    def list_new_steps(self, node: _Node) -> _Steps:
+        """The steps that lead on in some published sequence which may contain what its original does not."""
+        old = {match.row: match for match in node.before}
+        steps = _Steps(set(), set())
+        for match in node.after:
+            latest = self.latest[match.row]
+            if latest[0] >= 0:
+                continue  # the whole sequence is contained in its original
+            row, known = self.after[match.row], old.get(match.row)
+            if known is None or latest[match.end + 1] <= known.end:
+                steps.new.update(row.items[row.starts[match.end + 1] :])
+            if self.has_sets and node.last and (known is None or latest[match.before_last + 1] <= known.before_last):
+                larger = {item for item in row.items if item > max(node.last)}
+                steps.joined.update(row.find_joined(node.last, match.before_last + 1, larger))
+        return steps
+
+    def keep_frequent(self, node: _Node, steps: _Steps, least: int) -> _Steps:
+        """The steps that enough published sequences allow."""
+        new, joined = Counter[int](), Counter[int]()
+        for number, before_last, end in node.after if steps.new or steps.joined else ():
+            row, weight = self.after[number], self.weights[number]
+            for item in steps.new.intersection(row.items[row.starts[end + 1] :]):
+                new[item] += weight
+            for item in row.find_joined(node.last, before_last + 1, steps.joined) if steps.joined else ():
+                joined[item] += weight
+        return _Steps(*({item for item, count in counts.items() if count >= least} for counts in (new, joined)))
+
+
+def _list_frequent_items(data: Sequences, least: int) -> list[object]:
+    owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
+    width = max(len(data.items), 1)
+    counts = np.bincount(np.unique(owners * width + data.codes) % width, minlength=len(data.items))
+    return [data.items[code] for code in np.flatnonzero(counts >= least)]
+
+
+def _keep_items(data: Sequences, kept: set[str]) -> Sequences:
+    """The sequences with these items only."""
+    flags = np.array([str(item) in kept for item in data.items], dtype=bool)
+    stays = flags[data.codes] if len(flags) else np.zeros(0, dtype=bool)
+    stays_before = np.concatenate(([0], np.cumsum(stays)))
+    return Sequences(data.items, data.offsets, stays_before[data.element_offsets], data.codes[stays])
+
+
+def _find_latest_starts(row: list[Element], original: list[Element]) -> list[int]:
+    """For each element, from where on the original at the latest contains the rest of the row; -1 if it does not."""
+    latest, place = [len(original)], len(original)
+    for element in reversed(row):
+        place -= 1
+        while place >= 0 and not element <= original[place]:
+            place -= 1
+        latest.append(max(place, -1))
+    return latest[::-1]
+
+
+def _extend(
+    rows: list[_Row], last: Element, matches: list[_Match], steps: _Steps
+) -> dict[tuple[int, bool], list[_Match]]:
+    """The leftmost matches of a pattern with one more item, in a new element or (true) in its last one."""
+    found: dict[tuple[int, bool], list[_Match]] = defaultdict(list)
+    if not steps.new and not steps.joined:
+        return found
+    for number, before_last, end in matches:
+        row = rows[number]
+        begin = row.starts[end + 1]
+        for item in steps.new.intersection(row.items[begin:]):
+            found[item, False].append(_Match(number, end, row.elements[row.items.index(item, begin)]))
+        if steps.joined:
+            for item, element in row.find_joined(last, before_last + 1, steps.joined).items():
+                found[item, True].append(_Match(number, before_last, element))
+    return found
