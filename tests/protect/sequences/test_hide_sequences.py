@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import Any
 
@@ -215,3 +216,24 @@ def test_bad_input_is_refused(given: dict[str, Any], message: str) -> None:
 def test_the_mark_cannot_be_an_item() -> None:
     with pytest.raises(sf.DataError, match="cannot mark"):
         sf.HideSequences(patterns=[["a"]], threshold=0, mark="Δ").protect(sf.Sequences.of([["a", "Δ"]]))
+
+
+def test_marks_name_every_item_that_a_replacement_with_limits_changes() -> None:
+    """What could not be replaced is deleted, neighbours move together, and more items may have to go."""
+    chance = np.random.default_rng(3)
+    unmarked_rows = 0
+    for seed in range(40):
+        rows = [list(chance.choice(list("abc"), size=chance.integers(2, 9))) for _ in range(6)]
+        secrets, limits = [["a", "b"], ["b", "c"], ["c", "a"]], {"max_gap": 0}
+        method = sf.HideSequences(patterns=secrets, threshold=0, mark="replace", min_support=2, **limits)
+        release = method.protect(sf.Sequences.of(rows), sf.Randomness.seeded(seed))
+        marks = {(row, position) for row, position, _ in release.details["marks"]}
+        assert len(marks) == release.losses["changes"]
+        assert all(rows[row][position] == item for row, position, item in release.details["marks"])
+        for number, (before, after) in enumerate(zip(rows, release.data.to_lists(), strict=True)):
+            kept = [".?" if (number, position) in marks else item for position, item in enumerate(before)]
+            assert re.fullmatch("".join(kept), "".join(after)), (seed, number)
+            unmarked_rows += before == after
+        differ = sum(before != after for before, after in zip(rows, release.data.to_lists(), strict=True))
+        assert release.losses["changed_sequences"] == differ
+    assert unmarked_rows

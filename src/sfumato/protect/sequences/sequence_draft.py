@@ -129,9 +129,15 @@ class SequenceDraft:
         """The index of the first item of a sequence among the codes."""
         return int(self.data.element_offsets[self.data.offsets[row]])
 
-    def list_marks(self) -> list[tuple[int, int, Item]]:
+    def list_published(self) -> Ints:
+        """The items that are left, in the order in which their sequences are published: each element by code."""
+        places = np.flatnonzero(self.alive)
+        elements = np.searchsorted(self.data.element_offsets, places, side="right")
+        return places[np.lexsort((self.elements.codes[places], elements))]
+
+    def list_marks(self, marked: Flags) -> list[tuple[int, int, Item]]:
         """Every marked item: its sequence, the position of its element, and the item."""
-        places = np.flatnonzero(~self.alive)
+        places = np.flatnonzero(marked)
         elements = np.searchsorted(self.data.element_offsets, places, side="right") - 1
         rows = self.owners[places]
         positions = elements - self.data.offsets[rows]
