@@ -54,7 +54,8 @@ class SequenceDraft:
         self._offsets = data.offsets.copy()
         self.elements = MarkedElements(data.element_offsets.copy(), data.codes.copy(), self.alive, in_place)
         gap, span = (UNBOUNDED if limit is None else limit for limit in (max_gap, window))
-        self.may_create = not in_place and (max_gap is not None or window is not None)
+        self.is_limited = max_gap is not None or window is not None
+        self.may_create = not in_place and self.is_limited
         """Whether deleting an item can create matches, because what was too far apart moves together."""
         self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
         coded = [CodedPattern.of(pattern, data) for pattern in patterns]
