@@ -25,13 +25,15 @@ import sfumato as sf
 from sfumato import errors
 from sfumato.attack import ATTACKS
 from sfumato.cli.commands import app
-from sfumato.data import hierarchy_builders
+from sfumato.data import hierarchy_builders, region_builders
 from sfumato.protect import METHODS, MODELS
+from sfumato.workflow.points_section import PointsSection
 from sfumato.workflow.policy_sections import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 DOCS = Path(__file__).parent
 NAMESPACES = ("protect", "mine", "measure", "attack")
 BUILDERS: tuple[type[BaseModel], ...] = get_args(get_args(hierarchy_builders.HierarchyBuilder)[0])
+REGIONS: tuple[type[BaseModel], ...] = get_args(get_args(region_builders.RegionBuilder)[0])
 _TAGS = ("method", "model", "attack", "kind")
 _WIDTH = 100
 
@@ -70,15 +72,17 @@ def _policy_parts() -> dict[str, str]:
     sections: dict[str, type[BaseModel]] = {
         "top": sf.Policy,
         "data": DataSection,
+        "points": PointsSection,
         "roles": RolesSection,
         "gate": GateSection,
         "measure": MeasureSection,
         "output": OutputSection,
     }
-    kinds = {"hierarchies": BUILDERS, "methods": METHODS, "models": MODELS, "attacks": ATTACKS}
-    return {name: _policy_table(section) for name, section in sections.items()} | {
+    kinds = {"hierarchies": BUILDERS, "regions": REGIONS, "methods": METHODS, "models": MODELS, "attacks": ATTACKS}
+    parts = {name: _policy_table(section) for name, section in sections.items()} | {
         name: "\n\n".join(map(_policy_section, several)) for name, several in kinds.items()
     }
+    return parts | {"regions": parts["regions"].replace("### ", "#### ")}
 
 
 def _policy_section(kind: type[BaseModel]) -> str:

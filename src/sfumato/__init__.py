@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.policy import Policy as Policy
     from sfumato.workflow.policy_draft import PolicyDraft as PolicyDraft
     from sfumato.workflow.policy_draft import draft_policy as draft_policy
+    from sfumato.workflow.sequence_audit import SequenceAudit as SequenceAudit
     from sfumato.workflow.verification import Verification as Verification
     from sfumato.workflow.verification import read_release as read_release
     from sfumato.workflow.verification import verify as verify

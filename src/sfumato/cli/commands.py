@@ -18,9 +18,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from sfumato.cli.draft_commands import hierarchy_command, init_command
+from sfumato.cli.draft_commands import Shape, hierarchy_command, init_command
 from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
+from sfumato.cli.region_command import region_command
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.interrupts import StopSignals
 
@@ -93,13 +94,21 @@ def audit_command(
     ] = None,
     header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
     encoding: Annotated[str, typer.Option(help="The text encoding.")] = "utf-8",
+    shape: Shape = None,
+    id_column: Annotated[str, typer.Option("--id", help="Sequences: the id column of a long-form file.")] = "id",
+    item: Annotated[str, typer.Option(help="Sequences: the item column of a long-form file.")] = "item",
+    time: Annotated[str, typer.Option(help="Sequences: the time column of a long-form file.")] = "time",
     as_json: Json = False,
 ) -> None:
-    """Show what is at risk in a file."""
+    """Show what is at risk in a file: a table, sequences, or points of trajectories."""
+    from sfumato.cli.sequence_audit import audit_sequence_file
     from sfumato.data.table_reader import MISSING_MARKS
     from sfumato.table import Table
     from sfumato.workflow.audit import audit
 
+    columns = {"id": id_column, "item": item, "time": time}
+    if audit_sequence_file(data, shape, separator, columns, as_json):
+        return
     with show_progress(as_json):
         table = Table.read(
             data,
@@ -240,6 +249,7 @@ for name, command in (("mine", mine_command), ("attack", attack_command), ("deco
     app.command(name=name)(command)
 app.command(name="init")(init_command)
 app.command(name="hierarchy")(hierarchy_command)
+app.command(name="regions")(region_command)
 
 
 @app.command(name="signer")

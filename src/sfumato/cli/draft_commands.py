@@ -13,7 +13,7 @@ from sfumato.cli.questions import ask_k, ask_missing_marks, ask_purpose, ask_sen
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
-    from sfumato.workflow.draft_source import DraftSource, Shape
+    from sfumato.workflow.draft_source import DataShape, DraftSource
     from sfumato.workflow.policy_draft import PolicyDraft
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing.")]
@@ -22,10 +22,13 @@ Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns; else detected.")
 ]
 Encoding = Annotated[str, typer.Option(help="The text encoding.")]
+Shape = Annotated[str | None, typer.Option(help="table, baskets, sequences or points; detected if omitted.")]
 
 
 def init_command(
-    data: Annotated[str, typer.Argument(help="A table, baskets or sequences: any file that `run` reads, or demo.")],
+    data: Annotated[
+        str, typer.Argument(help="A table, baskets, sequences or points: any file that `run` reads, or demo.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The policy file to write.")] = Path("policy.toml"),
     purpose: Annotated[
         str | None, typer.Option("--for", help="publish, share, synthetic, outsource or hide. Default: publish.")
@@ -41,7 +44,7 @@ def init_command(
     separator: Separator = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
-    shape: Annotated[str | None, typer.Option(help="table, baskets or sequences; detected if omitted.")] = None,
+    shape: Shape = None,
     as_json: Json = False,
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
@@ -50,7 +53,7 @@ def init_command(
 
     refuse_existing(out)
     with show_progress(as_json):
-        source = DraftSource.of(data, _parse_shape(shape), separator, header, encoding)
+        source = DraftSource.of(data, parse_shape(shape), separator, header, encoding)
         source = source.mark_missing(tuple(missing_mark or ()))
     asks = not yes and not as_json and can_ask()
     columns = None if sensitive is None else split_names(sensitive)
@@ -66,12 +69,13 @@ def init_command(
         _print_draft(draft, defaults=not asks and not yes)
 
 
-def _parse_shape(word: str | None) -> Shape | None:
+def parse_shape(word: str | None) -> DataShape | None:
+    """A shape of data by its name; None if it is to be detected."""
     from sfumato.errors import PolicyError
 
-    if word in (None, "table", "baskets", "sequences"):
+    if word in (None, "table", "baskets", "sequences", "points"):
         return word  # type: ignore[return-value]
-    raise PolicyError(f'"{word}" is not a shape; choose table, baskets or sequences')
+    raise PolicyError(f'"{word}" is not a shape; choose table, baskets, sequences or points')
 
 
 def _ask_about_data(

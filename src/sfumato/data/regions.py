@@ -243,6 +243,21 @@ class Cells(Regions):
         if not self.centres or centres.shape[1:] != (2,) or not np.isfinite(centres).all():
             raise PolicyError("give at least one centre, each as (x, y)")
 
+    @classmethod
+    def read(cls, path: str | PathLike[str], reach: float | None = None) -> Cells:
+        """Read the centres from a table with the columns `name`, `x` and `y`."""
+        import polars as pl
+
+        from sfumato.data.long_form import read_named_columns
+
+        frame = read_named_columns(Path(path), ("name", "x", "y"), None).frame
+        names = frame["name"].cast(pl.String)
+        x, y = (frame[axis].cast(pl.Float64, strict=False) for axis in ("x", "y"))
+        bad = int((names.is_null() | ~x.is_finite().fill_null(False) | ~y.is_finite().fill_null(False)).sum())
+        if bad or names.n_unique() < names.len():
+            raise DataError(f"{path}: {bad} of {names.len()} centres lack a name or a number, or a name comes twice")
+        return cls(dict(zip(names, zip(x, y, strict=True), strict=True)), reach)
+
     def place(self, points: Points) -> PlacedPoints:
         """The nearest centre of each point."""
         from scipy.spatial import cKDTree

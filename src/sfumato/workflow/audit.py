@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role, name_separator
 from sfumato.errors import DataError, ask_meant, quote_names
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.progress import report_progress
+from sfumato.sequences import Sequences
 from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.workflow.sequence_audit import SequenceAudit
 
 MOST_COLUMNS = 40
 """How many quasi-identifying columns are combined in pairs, those with the most values first."""
@@ -97,11 +101,19 @@ class Audit:
         return tuple(sentences)
 
 
-def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit:
-    """Examine a table, a frame or a file as an adversary would, before protecting it.
+@overload
+def audit(table: Sequences) -> SequenceAudit: ...
+@overload
+def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit: ...
+def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit | SequenceAudit:
+    """Examine a table, a frame, a file or `Sequences` as an adversary would, before protecting it.
 
     Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
     """
+    if isinstance(table, Sequences):
+        from sfumato.workflow.sequence_audit import audit_sequences
+
+        return audit_sequences(table)
     if not isinstance(table, Table):
         table = Table.read(table) if isinstance(table, str | Path) else Table.of(table)
     report_progress("proposing roles")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Look at a file before there is a policy: is it a table, baskets or sequences, and how is it to be read?
+"""Look at a file before there is a policy: is it a table, baskets, sequences or points, and how is it to be read?
 
 Nothing is decided silently: what was detected stands in the drafted policy, with the reason.
 """
@@ -26,9 +26,11 @@ from sfumato.data.text_table import read_first_bytes
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.workflow.point_draft import PointFile, find_point_columns
 from sfumato.workflow.policy import DEMO
 
-Shape = Literal["table", "baskets", "sequences"]
+DataShape = Literal["table", "baskets", "sequences", "points"]
+"""Points (id, time, x, y) become sequences of regions."""
 _OPENING = 1 << 16
 _LINES = 200
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -40,7 +42,7 @@ class DraftSource:
 
     path: str
     """A file, a pattern, an address, or `demo`."""
-    shape: Shape = "table"
+    shape: DataShape = "table"
     separator: str | None = None
     header: bool | None = None
     """Whether the first line names the columns; detected if not given."""
@@ -51,7 +53,7 @@ class DraftSource:
     def of(
         cls,
         path: str | Path,
-        shape: Shape | None = None,
+        shape: DataShape | None = None,
         separator: str | None = None,
         header: bool | None = None,
         encoding: str = "utf-8",
@@ -89,8 +91,16 @@ class DraftSource:
 
     @cached_property
     def sequences(self) -> Sequences:
-        """The sequences."""
+        """The sequences; those of regions, if the file holds points."""
+        if self.shape == "points":
+            return self.points.read()
         return Sequences.read(self.path, separator=self.separator)
+
+    @cached_property
+    def points(self) -> PointFile:
+        """The file as one of points."""
+        header = read_header(self.path, self.separator)
+        return PointFile.of(self.path, self.separator, header)
 
     @cached_property
     def noticed_marks(self) -> tuple[MissingMark, ...]:
@@ -145,8 +155,8 @@ def _refuse_single_column(source: DraftSource) -> None:
             )
 
 
-def detect_shape(path: str) -> Shape:
-    """Whether a file holds a table, baskets or sequences."""
+def detect_shape(path: str) -> DataShape:
+    """Whether a file holds a table, baskets, sequences or points."""
     if path == DEMO or is_database(path):
         return "table"
     file = list_input_files(path)[0]
@@ -160,10 +170,21 @@ def detect_shape(path: str) -> Shape:
     return "baskets" if _look_like_baskets(lines, file.name.lower()) or _have_commas(lines) else "table"
 
 
-def _name_long_form(header: list[str]) -> Shape:
-    """Whether columns are those of baskets or sequences with one item in each row."""
+def _name_long_form(header: list[str]) -> DataShape:
+    """Whether columns are those of points, or of baskets or sequences with one item in each row."""
     names = {name.strip() for name in header}
+    if find_point_columns(names) is not None:
+        return "points"
     return "baskets" if names == {"id", "item"} else "sequences" if names == {"id", "item", "time"} else "table"
+
+
+def read_header(path: str, separator: str | None = None) -> list[str]:
+    """The names of a table's columns."""
+    file = list_input_files(path)[0]
+    if not _is_text_file(file):
+        return read_frame(path).columns
+    first = next((line for line in _read_opening(file).splitlines() if line.strip()), "")
+    return [name.strip() for name in re.split(rf"[{re.escape(separator or ',;|')}\t]", first.replace('"', ""))]
 
 
 def _have_commas(lines: list[str]) -> bool:

@@ -223,7 +223,10 @@ class SequencesShape(FileShape):
         return "long" if any(_is_unfit_for_spmf(item) for item in data.items) else "spmf"
 
     def read_input(self, data: Any) -> Sequences:
-        """Read the sequences of a policy."""
+        """Read the sequences of a policy, or the points that become sequences."""
+        if data.points is not None:
+            columns = {"id": data.id, "time": data.time, "separator": data.separator}
+            return Sequences.from_points(data.path, **data.points.arguments(), **columns)
         columns = {"id": data.id, "item": data.item, "time": data.time}
         return Sequences.read(data.path, data.format, **columns, separator=data.separator)
 

@@ -118,6 +118,11 @@ class Policy(Description):
                 f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
                 "or choose a method for tables"
             )
+        if self.data.points is not None and self.shape != "sequences":
+            raise ValueError(
+                f"{self.protect[0].method} takes {self.shape}, and points become sequences: remove [data.points] or "
+                "choose a method for sequences"
+            )
         strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
         if strange:
             raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}; choose another, or remove it")
@@ -209,7 +214,8 @@ class Policy(Description):
         attacks = tuple(_locate_paths(attack, locate) for attack in self.attack)
         methods = tuple(_locate_parts(_locate_paths(method, locate), locate) for method in self.protect)
         path = self.data.path if self.data.path == DEMO else locate_source(self.data.path, locate)
-        data = self.data.model_copy(update={"path": path})
+        points = None if self.data.points is None else self.data.points.locate(locate)
+        data = self.data.model_copy(update={"path": path, "points": points})
         output = self.output.model_copy(update={"path": locate(self.output.path)})
         return self.model_copy(
             update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}

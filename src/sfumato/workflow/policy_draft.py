@@ -224,6 +224,8 @@ def locate_data(data: str, policy: Path) -> str:
 
 def _write_reading(source: DraftSource) -> list[str]:
     """How the file is read, as far as it was decided."""
+    if source.shape == "points":
+        return source.points.write_reading()
     if source.shape != "table":
         return [write_entry("separator", source.separator)] if source.separator else []
     if not source.is_text:

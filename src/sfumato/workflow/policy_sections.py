@@ -17,6 +17,7 @@ from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError, quote_names
+from sfumato.workflow.points_section import PointsSection
 
 
 def _parse_hierarchy_entry(given: Any) -> Any:
@@ -63,11 +64,13 @@ class DataSection(Description):
     """For baskets: `fimi`, `spmf`, `long` (one row for each basket and item) or `comma` (one basket on each line, its
     items by name); for sequences: `spmf` or `long`; detected if omitted."""
     id: str = "id"
-    """The column of a long-form file that says whose basket or sequence a row belongs to."""
+    """The column of a long-form file, or of a file of points, that says whose basket or sequence a row belongs to."""
     item: str = "item"
     """The item column of a long-form file."""
     time: str = "time"
-    """The column of a long-form file that orders the items of a sequence."""
+    """The column of a long-form file, or of a file of points, that orders the items of a sequence."""
+    points: PointsSection | None = None
+    """For trajectories: the file holds points, which become sequences of regions."""
 
 
 class RolesSection(Description):

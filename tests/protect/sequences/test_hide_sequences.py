@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import Any
 
@@ -108,6 +109,19 @@ def test_the_exact_strategy_makes_the_fewest_changes() -> None:
     assert tried > 8
 
 
+def test_many_sequences_that_are_alike_are_solved_together() -> None:
+    """Only what belongs to a pattern matters: 800 sequences, of which few are different in that."""
+    chance = np.random.default_rng(8)
+    rows = [list(chance.choice(list("abcdefuvwxyz"), chance.integers(2, 9))) for _ in range(800)]
+    patterns = [list(pattern) for pattern in ("ab", "bc", "cd", "def", "fa", "ea")]
+    data = sf.Sequences.of(rows)
+    release = sf.HideSequences(patterns=patterns, threshold=20, strategy="exact", seconds=20).protect(data)
+    greedy = sf.HideSequences(patterns=patterns, threshold=20).protect(data)
+    assert release.details["proven"]
+    assert release.losses["changes"] == release.details["objective"] < greedy.losses["changes"]
+    assert all(finding.holds for finding in sf.check(release, data))
+
+
 def test_out_of_time_the_exact_strategy_gives_a_bound() -> None:
     chance = np.random.default_rng(4)
     data = sf.Sequences.of([list(chance.choice(list("abcdef"), 30)) for _ in range(120)])
@@ -207,3 +221,24 @@ def test_bad_input_is_refused(given: dict[str, Any], message: str) -> None:
 def test_the_mark_cannot_be_an_item() -> None:
     with pytest.raises(sf.DataError, match="cannot mark"):
         sf.HideSequences(patterns=[["a"]], threshold=0, mark="Δ").protect(sf.Sequences.of([["a", "Δ"]]))
+
+
+def test_marks_name_every_item_that_a_replacement_with_limits_changes() -> None:
+    """What could not be replaced is deleted, neighbours move together, and more items may have to go."""
+    chance = np.random.default_rng(3)
+    unmarked_rows = 0
+    for seed in range(40):
+        rows = [list(chance.choice(list("abc"), size=chance.integers(2, 9))) for _ in range(6)]
+        secrets, limits = [["a", "b"], ["b", "c"], ["c", "a"]], {"max_gap": 0}
+        method = sf.HideSequences(patterns=secrets, threshold=0, mark="replace", min_support=2, **limits)
+        release = method.protect(sf.Sequences.of(rows), sf.Randomness.seeded(seed))
+        marks = {(row, position) for row, position, _ in release.details["marks"]}
+        assert len(marks) == release.losses["changes"]
+        assert all(rows[row][position] == item for row, position, item in release.details["marks"])
+        for number, (before, after) in enumerate(zip(rows, release.data.to_lists(), strict=True)):
+            kept = [".?" if (number, position) in marks else item for position, item in enumerate(before)]
+            assert re.fullmatch("".join(kept), "".join(after)), (seed, number)
+            unmarked_rows += before == after
+        differ = sum(before != after for before, after in zip(rows, release.data.to_lists(), strict=True))
+        assert release.losses["changed_sequences"] == differ
+    assert unmarked_rows

@@ -2,8 +2,9 @@
 """The path of a prefix tree that has the longest subsequence in common with a sequence.
 
 A longest common subsequence is computed 64 positions at a time (Hyyrö 2004): the row of the dynamic program for a path
-is a bit vector, and each node of the tree changes its parent's row by one addition. A subtree is skipped as soon as its
-height shows that nothing in it can win.
+is a bit vector, and each node of the tree changes its parent's row by one addition. Children are visited from the
+highest on: as soon as the height of one shows that nothing below it can win, its lower siblings are skipped as well. A
+subtree that could only draw level is skipped unless a path of the right length in it has more support.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ class PathTree(NamedTuple):
     """How many levels there are below each node."""
     supports: Ints
     """How many sequences pass each node."""
+    child_offsets: Ints
+    """The children of node i are ``children[child_offsets[i]:child_offsets[i + 1]]``, the highest first."""
+    children: Ints
+    top_offsets: Ints
+    tops: Ints
+    """The most support so many levels below node i: ``tops[top_offsets[i] + levels]``, not for all levels."""
 
 
 @record
@@ -53,6 +60,10 @@ class PathSearch(NamedTuple):
     """For each depth, the row that holds there: a label that the sequence lacks changes nothing."""
     common: Ints
     """For each depth, the length of the longest common subsequence."""
+    nodes: Ints
+    """For each depth, the node on the way."""
+    cursors: Ints
+    """For each depth, the next child of that node."""
 
 
 @compile_cached("int64(PathSearch, int64, int64, int64)")
@@ -76,41 +87,88 @@ def _extend_row(search, depth, label, words):  # type: ignore[no-untyped-def]
     return np.int64(unmatched)
 
 
+@compile_cached("void(int64[::1], int64[::1], int64[::1], int64[::1])")
+def collect_tops(parents, supports, offsets, tops):  # type: ignore[no-untyped-def]
+    """Fill in the most support some levels below each node, as far as the offsets leave room."""
+    for node in range(len(parents) - 1, -1, -1):
+        tops[offsets[node]] = supports[node]
+        parent = parents[node]
+        if parent < 0:
+            continue
+        room = offsets[parent + 1] - offsets[parent] - 1
+        for level in range(min(offsets[node + 1] - offsets[node], room)):
+            above = offsets[parent] + level + 1
+            tops[above] = max(tops[above], tops[offsets[node] + level])
+
+
+@record
+class ClosestPath(NamedTuple):
+    """The path that wins so far, by its last node."""
+
+    node: int
+    common: int
+    depth: int
+    support: int
+
+
+@compile_cached("boolean(ClosestPath, int64, int64, int64, int64)")
+def _beats(best, node, common, depth, support):  # type: ignore[no-untyped-def]
+    """Whether a path wins: longest in common, then shortest path, then most support, then first in order."""
+    if common != best.common:
+        return common > best.common
+    if depth != best.depth:
+        return depth < best.depth
+    return support > best.support or (support == best.support and node < best.node)
+
+
+@compile_cached("boolean(ClosestPath, int64, int64, int64, int64)")
+def _draws_level(best, node, common, depth, top):  # type: ignore[no-untyped-def]
+    """Whether a path below a node can still win if it has no more in common than the best: each level must match."""
+    levels = best.common - common
+    if levels == 0 or depth + levels != best.depth:
+        return levels > 0 and depth + levels < best.depth
+    return top > best.support or (top == best.support and node < best.node)
+
+
 @compile_cached("int64(PathTree, PathSearch, int64, int64, int64)")
 def _search_tree(tree, search, length, start, words):  # type: ignore[no-untyped-def]
-    """The node whose path wins: longest in common, then shortest path, then most support, then first in order."""
-    best, best_common, best_support = start, tree.depths[start], tree.supports[start]
-    if start == 0:
-        best_support = np.int64(-1)
-    best_depth = tree.depths[best]
-    node = 1
-    while node < len(tree.labels):
-        depth = tree.depths[node]
-        label = tree.labels[node]
+    """The node whose path wins."""
+    begins = tree.depths[start]
+    best = ClosestPath(start, begins, begins, tree.supports[start] if start else np.int64(-1))
+    search.nodes[0], search.cursors[0] = 0, tree.child_offsets[0]
+    depth = np.int64(1)
+    while depth > 0:
+        cursor = search.cursors[depth - 1]
         common = search.common[depth - 1]
+        if cursor == tree.child_offsets[search.nodes[depth - 1] + 1]:
+            depth -= 1
+            continue
+        node = tree.children[cursor]
+        search.cursors[depth - 1] = cursor + 1
+        height = tree.heights[node]
+        if common + 1 + height < best.common:  # and no sibling that is left is higher
+            depth -= 1
+            continue
+        label = tree.labels[node]
         search.row_of[depth] = search.row_of[depth - 1]
         if search.masks[label, words] and common < length:
             extended = _extend_row(search, depth, label, words)
             if extended > common:
                 common = extended
-                support = tree.supports[node]
-                wins = common > best_common
-                if common == best_common:
-                    wins = depth < best_depth
-                    if depth == best_depth:
-                        wins = support > best_support or (support == best_support and node < best)
-                if wins:
-                    best, best_common, best_depth, best_support = node, common, depth, support
-        search.common[depth] = common
-        most = min(common + tree.heights[node], length)
-        reach = depth + best_common - common  # how long a path below is at least, if it is to draw level
-        lost = most < best_common
-        if most == best_common:
-            lost = common == best_common or reach > best_depth
-            if reach == best_depth:
-                lost |= tree.supports[node] < best_support or (tree.supports[node] == best_support and node > best)
-        node = tree.ends[node] if lost else node + 1
-    return best
+                if _beats(best, node, common, depth, tree.supports[node]):
+                    best = ClosestPath(node, common, depth, tree.supports[node])
+        most = min(common + height, length)
+        if most == best.common:
+            levels = min(best.common - common, tree.top_offsets[node + 1] - tree.top_offsets[node] - 1)
+            top = tree.tops[tree.top_offsets[node] + levels]
+            opens = _draws_level(best, node, common, depth, top)
+        else:
+            opens = most > best.common
+        if height and opens:
+            search.common[depth] = common
+            search.nodes[depth], search.cursors[depth] = node, tree.child_offsets[node]
+            depth += 1
+    return best.node
 
 
 @compile_cached("void(PathTree, CutSequences, PathSearch, int64, int64, int64[::1])")

@@ -15,6 +15,8 @@ from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
 
 _CHUNK = 256
 """How many sequences a thread takes at a time, so that progress is reported and an interrupt is seen."""
+_LEVELS = 64
+"""For how many levels below a node the most support is known: a path of 10,000 nodes must not need their square."""
 
 
 def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints) -> Ints:
@@ -23,11 +25,11 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
     Of several, the shortest path wins, then the one with the most support, then the first in order. `starts` are the
     last nodes of the paths that the sequences start with.
     """
-    from sfumato.kernels.sequences.closest_path import CutSequences, PathTree, find_closest_paths
+    from sfumato.kernels.sequences.closest_path import CutSequences, find_closest_paths
 
     if not len(starts):
         return np.zeros(0, dtype=np.int64)
-    paths = PathTree(tree.labels, tree.depths, tree.ends, tree.heights(), supports)
+    paths = _prepare_tree(tree, supports)
     sequences = CutSequences(cut.labels, cut.offsets, starts)
     closest = np.zeros(len(starts), dtype=np.int64)
 
@@ -49,11 +51,11 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
 
 def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
     """The nodes whose paths are contained in fewer than k of the sequences that end in the tree."""
-    from sfumato.kernels.sequences.closest_path import CutSequences, PathTree, count_containing_paths
+    from sfumato.kernels.sequences.closest_path import CutSequences, count_containing_paths
 
     low = np.flatnonzero(supports < k)
     low = low[low > 0]
-    paths = PathTree(tree.labels, tree.depths, tree.ends, tree.heights(), supports)
+    paths = _prepare_tree(tree, supports)
     spelled = tree.spell_paths(low)
     sequences = CutSequences(spelled.labels, spelled.offsets, low)
     counts = np.zeros(len(low), dtype=np.int64)
@@ -65,6 +67,21 @@ def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
     return rare
 
 
+def _prepare_tree(tree: PrefixTree, supports: Ints) -> object:
+    """The tree with what a search must know: children by height, and the most support below each node."""
+    from sfumato.kernels.sequences.closest_path import PathTree, collect_tops
+
+    heights = tree.heights()
+    nodes = np.arange(1, len(tree))
+    children = nodes[np.lexsort((nodes, -heights[1:], tree.parents[1:]))]
+    child_offsets = np.concatenate(([0], np.cumsum(np.bincount(tree.parents[1:], minlength=len(tree)))))
+    top_offsets = np.concatenate(([0], np.cumsum(np.minimum(heights + 1, _LEVELS))))
+    tops = np.zeros(int(top_offsets[-1]), dtype=np.int64)
+    collect_tops(tree.parents, supports, top_offsets, tops)
+    searched = (child_offsets, children, top_offsets, tops)
+    return PathTree(tree.labels, tree.depths, tree.ends, heights, supports, *searched)
+
+
 def _make_scratch(tree: PrefixTree, cut: LabelLists) -> object:
     from sfumato.kernels.sequences.closest_path import PathSearch
 
@@ -74,6 +91,5 @@ def _make_scratch(tree: PrefixTree, cut: LabelLists) -> object:
     return PathSearch(
         np.zeros((labels, words + 1), dtype=np.uint64),
         np.zeros((depth, max(words, 1)), dtype=np.uint64),
-        np.zeros(depth, dtype=np.int64),
-        np.zeros(depth, dtype=np.int64),
+        *(np.zeros(depth, dtype=np.int64) for _ in range(4)),
     )

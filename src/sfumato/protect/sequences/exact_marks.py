@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""The fewest marks that hide all patterns, as an integer program: which sequences to change, and where.
+"""The fewest marks that hide all patterns: which sequences to change, for which patterns, and where.
 
-A variable for each item that a match may need says whether it is marked, and one for each pattern and sequence whether
-the pattern is hidden there. Enough sequences must hide each pattern, and each match of a pattern that is hidden must
-lose an item. Matches are not listed: the program starts with a few, and whenever its solution leaves one, that one is
-added. Each solution's bound holds for the whole problem, since it was found with fewer conditions.
+Sequences are independent of each other but for the thresholds. So the least cost of hiding each set of patterns in each
+sequence is found first (:mod:`sfumato.protect.sequences.row_options`), and an integer program then chooses one option
+for each sequence, so that enough sequences hide each pattern. Sequences with the same options share their variables:
+how many of them take each. Where some cost is not certain, a second program with bounds of the costs gives a bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.progress import report_progress
-from sfumato.protect.integer_program import IntegerProgram, solve_program
+from sfumato.protect.integer_program import IntegerProgram, ProgramAnswer, solve_program
+from sfumato.protect.sequences.row_options import HidingBound, HidingOption, OptionList, PatternSet, RowOptions
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 
-Place = tuple[int, int]
-"""A pattern and a sequence that contains it."""
+_LOOKING = 0.5
+"""The share of the time in which sequences are looked at; the rest is for choosing among them."""
 
 
 @dataclass(frozen=True)
@@ -40,86 +43,98 @@ class ExactMarks:
 
 def improve_marks(draft: SequenceDraft, greedy: SequenceDraft, thresholds: Ints, seconds: float) -> ExactMarks:
     """Mark the fewest items in `draft`; those of `greedy` if nothing better is found in the time."""
-    until = monotonic() + seconds
+    begin = monotonic()
     best = int((~greedy.alive).sum())
     if not best:
         return ExactMarks(0, 0)
-    wanted = np.flatnonzero(draft.supports > thresholds)
-    places: list[Place] = [
-        (index, row) for index in wanted.tolist() for row in np.flatnonzero(draft.before[index]).tolist()
-    ]
-    matches = _list_first_matches(draft, places)
-    bound = int((draft.supports - thresholds).max())  # each sequence that hides a pattern has a mark
-    while True:
-        program = _MarkProgram(draft, places, matches, thresholds)
-        answer = solve_program(program.build(), program.costs(), until - monotonic())
-        if answer is None:
-            break
-        bound = max(bound, answer.bound)
-        if bound >= best:
-            break
-        marks = program.read_marks(answer.values)
-        left = _list_matches_left(draft, program.read_hidden(answer.values), marks)
-        report_progress("solving the integer program", len(matches))
-        if not left:
-            draft.alive[marks] = False
-            return ExactMarks(len(marks), min(bound, len(marks)))
-        matches += left
-        if monotonic() > until:
-            break
-    draft.alive[:] = greedy.alive
-    return ExactMarks(best, min(bound, best))
-
-
-def _list_first_matches(draft: SequenceDraft, places: list[Place]) -> list[tuple[Place, Ints]]:
-    """For each place, matches that share no item: each of them needs a mark of its own."""
-    matches = []
-    for done, (index, row) in enumerate(places):
-        if done % 256 == 0:
-            report_progress("listing matches", done, len(places))
-        used: list[int] = []
-        while (match := draft.find_match(row, index)) is not None:
-            matches.append(((index, row), match))
-            draft.alive[match] = False
-            used += match.tolist()
-        draft.alive[used] = True
-    return matches
-
-
-def _list_matches_left(draft: SequenceDraft, hidden: list[Place], marks: Ints) -> list[tuple[Place, Ints]]:
-    """Matches of patterns that are to be hidden and that lost no item."""
+    excess = draft.supports - thresholds
+    wanted = np.flatnonzero(excess > 0)
+    groups = _group_rows(draft, greedy, OptionList(draft, wanted, begin + _LOOKING * seconds))
+    needs = {index: int(excess[index]) for index in wanted.tolist()}
+    report_progress("choosing what to hide where")
+    choice = _solve(groups, needs, begin + seconds - monotonic(), bounds=False)
+    # Costs that are certain are their own bounds.
+    relaxed = choice if _is_certain(groups) else _solve(groups, needs, begin + seconds - monotonic(), bounds=True)
+    # Each sequence that hides a pattern has a mark.
+    bound = max(*needs.values(), 0 if relaxed is None else relaxed.bound)
+    marks = None if choice is None else _list_marks(groups, choice)
+    if marks is None or len(marks) >= best:
+        draft.alive[:] = greedy.alive
+        return ExactMarks(best, min(bound, best))
     draft.alive[marks] = False
-    left = [((index, row), match) for index, row in hidden if (match := draft.find_match(row, index)) is not None]
-    draft.alive[marks] = True
-    return left
+    return ExactMarks(len(marks), min(bound, len(marks)))
 
 
-class _MarkProgram:
-    """The variables: first one for each item of a match, then one for each place."""
+class _Group(NamedTuple):
+    """Sequences with the same options."""
 
-    def __init__(
-        self, draft: SequenceDraft, places: list[Place], matches: list[tuple[Place, Ints]], thresholds: Ints
-    ) -> None:
-        self.places, self.matches, self.thresholds, self.supports = places, matches, thresholds, draft.supports
-        items = np.unique(np.concatenate([match for _, match in matches])) if matches else np.zeros(0, dtype=np.int64)
-        self.items: Ints = items.astype(np.int64)
-        self.number = {place: len(items) + index for index, place in enumerate(places)}
+    options: tuple[HidingOption, ...]
+    """Those of the first; the others have the same patterns and costs, in other places."""
+    bounds: tuple[HidingBound, ...]
+    members: list[tuple[tuple[HidingOption, ...], Ints]]
+    """For each sequence its options, and where its items are."""
 
-    def costs(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.concatenate((np.ones(len(self.items)), np.zeros(len(self.places))))
+    def list_sets(self, *, bounds: bool) -> list[tuple[PatternSet, int]]:
+        """What each choice hides, and what it costs."""
+        if bounds:
+            return [(bound.patterns, bound.least) for bound in self.bounds]
+        return [(option.patterns, option.cost) for option in self.options]
 
-    def build(self) -> IntegerProgram:
-        program = IntegerProgram.of(np.ones(len(self.items) + len(self.places)))
-        for place, match in self.matches:
-            columns = np.append(np.searchsorted(self.items, match), self.number[place])
-            program.at_least(columns, np.append(np.ones(len(match)), -1.0), 0.0)
-        for index in sorted({index for index, _ in self.places}):
-            columns = np.array([self.number[place] for place in self.places if place[0] == index])
-            program.at_least(columns, np.ones(len(columns)), float(self.supports[index] - self.thresholds[index]))
-        return program
 
-    def read_marks(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
-        return np.asarray(self.items[values[: len(self.items)] > 0.5])
+def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, known: OptionList) -> list[_Group]:
+    """The sequences that hold a pattern that is too frequent, by what can be done in them."""
+    groups: dict[Hashable, _Group] = {}
+    rows = np.flatnonzero(draft.before[known.wanted].any(axis=0))
+    for done, row in enumerate(rows.tolist()):
+        if done % 64 == 0:
+            report_progress("looking for the fewest marks", done, len(rows))
+        found = known.find_options(row) or _take_greedy(draft, greedy, known, row)
+        group = groups.setdefault(found.signature, _Group(found.options, found.bounds, []))
+        group.members.append((found.options, known.list_places(row)))
+    return list(groups.values())
 
-    def read_hidden(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Place]:
-        return [place for place in self.places if values[self.number[place]] > 0.5]
+
+def _take_greedy(draft: SequenceDraft, greedy: SequenceDraft, known: OptionList, row: int) -> RowOptions:
+    """What the heuristic did in a sequence that there is no time to look at."""
+    wanted = known.wanted
+    hidden = wanted[draft.before[wanted, row] & (greedy.totals[wanted, row] == 0)]
+    places = np.flatnonzero(~greedy.alive[known.list_places(row)])
+    option = HidingOption(tuple(hidden.tolist()), tuple(places.tolist()))
+    everything = tuple(wanted[draft.before[wanted, row]].tolist())
+    return RowOptions((option,) if hidden.size else (), (HidingBound(everything, 1),))
+
+
+def _is_certain(groups: Sequence[_Group]) -> bool:
+    """Whether every cost is the least that there is."""
+    return all(group.list_sets(bounds=True) == group.list_sets(bounds=False) for group in groups)
+
+
+def _solve(groups: Sequence[_Group], needs: dict[int, int], seconds: float, *, bounds: bool) -> ProgramAnswer | None:
+    """How many sequences of each group take each option, so that enough of them hide each pattern."""
+    sets = [(group, chosen) for group in groups for chosen in group.list_sets(bounds=bounds)]
+    program = IntegerProgram.of(np.array([len(group.members) for group, _ in sets], dtype=np.float64))
+    first = 0
+    for group in groups:
+        count = len(group.list_sets(bounds=bounds))
+        if count > 1:
+            program.at_most(np.arange(first, first + count), np.ones(count), float(len(group.members)))
+        first += count
+    for index, need in needs.items():
+        columns = np.array([number for number, (_, (patterns, _)) in enumerate(sets) if index in patterns])
+        program.at_least(columns, np.ones(len(columns)), float(need))
+    costs = np.array([cost for _, (_, cost) in sets], dtype=np.float64)
+    return solve_program(program, costs, seconds) if seconds > 0 else None
+
+
+def _list_marks(groups: Sequence[_Group], choice: ProgramAnswer) -> Ints:
+    """The items to mark: the first sequences of a group take its first option, and so on."""
+    marks: list[int] = []
+    column = 0
+    for group in groups:
+        member = 0
+        for number in range(len(group.options)):
+            for options, places in group.members[member : member + int(choice.values[column])]:
+                marks += places[list(options[number].places)].tolist()
+            member += int(choice.values[column])
+            column += 1
+    return np.array(marks, dtype=np.int64)

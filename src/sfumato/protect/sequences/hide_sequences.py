@@ -20,6 +20,8 @@ from sfumato.arrays import Flags, Ints
 from sfumato.details import SequenceDetails
 from sfumato.errors import DataError
 from sfumato.protect.method import Method
+from sfumato.protect.sequences.edits import SequenceEdits
+from sfumato.protect.sequences.element_labels import ElementLabels
 from sfumato.protect.sequences.exact_marks import improve_marks
 from sfumato.protect.sequences.hiding_strategies import hide_in_two_stages
 from sfumato.protect.sequences.marked_sequences import delete_marked, show_marks
@@ -154,8 +156,9 @@ class HideSequences(Method):
         draft = self._start_draft(data, patterns)
         chance = randomness or Randomness.secure()
         quality = self._mark(draft, patterns, thresholds, chance)
-        marked, marks = ~draft.alive, draft.list_marks()
+        marked = ~draft.alive
         published = self._publish(draft, patterns, thresholds, chance)
+        marked |= ~draft.alive  # some more may have gone
         return Release(
             data=published,
             method=self,
@@ -164,11 +167,11 @@ class HideSequences(Method):
                 self._claim_no_ghosts(len(data)),
                 claim_all_sequences(data),
             ),
-            losses=_count_losses(data, marked, draft.alive),
+            losses=_count_losses(draft, marked),
             details=SequenceDetails(
                 rows=np.arange(len(data), dtype=np.int64),
                 sensitive=tuple(zip(patterns, thresholds.tolist(), strict=True)),
-                marks=marks,
+                marks=draft.list_marks(marked),
                 **quality,
             ),
         )
@@ -198,7 +201,8 @@ class HideSequences(Method):
         # What could not be replaced is deleted, and with limits on gaps that can create matches.
         last = SequenceDraft(replaced, patterns, self.max_gap, self.window)
         hide_in_two_stages(last, thresholds, "HH", randomness.generator())
-        return delete_marked(replaced, last.alive)
+        draft.alive[draft.list_published()[~last.alive]] = False
+        return delete_marked(draft.data, draft.alive, draft.elements.codes)
 
     def _claim_no_ghosts(self, rows: int) -> Claim:
         if self.min_support is None:
@@ -232,19 +236,26 @@ def _spell_pattern(pattern: Any) -> Any:
     return tuple((element,) if isinstance(element, str | int) else element for element in pattern)
 
 
-def _count_losses(data: Sequences, marked: Flags, alive: Flags) -> dict[str, Number]:
+def _count_losses(draft: SequenceDraft, marked: Flags) -> dict[str, Number]:
     """What an analyst loses: a marked item is gone, and so is its element for whoever compares elements."""
-    before = len(data.element_offsets) - 1
-    owners = np.repeat(np.arange(before), np.diff(data.element_offsets))
-    changed = np.zeros(before, dtype=np.bool_)
-    changed[owners[marked]] = True
-    left = np.zeros(before, dtype=np.bool_)
-    left[owners[alive]] = True
-    deleted, inserted = int(changed.sum()), int((changed & left).sum())
-    total = 2 * before - deleted + inserted
-    rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    both = [draft.data, delete_marked(draft.data, draft.alive, draft.elements.codes)]
+    labels = ElementLabels.of(_join_sequences(both)).rows
+    rows = np.arange(len(draft.data))
+    edits = SequenceEdits.of(labels.select(rows), labels.select(rows + rows.size))
+    losses = edits.losses()
     return {
-        "loss": round((deleted + inserted) / total, 12) if total else 0.0,
+        "loss": losses["loss"],
         "changes": int(marked.sum()),
-        "changed_sequences": len(np.unique(rows[changed])),
+        "changed_sequences": losses["changed_sequences"],
     }
+
+
+def _join_sequences(several: list[Sequences]) -> Sequences:
+    """Sequences one after another; those of the first have every item."""
+    code_of = {item: code for code, item in enumerate(several[0].items)}
+    codes = [np.array([code_of[item] for item in data.items], dtype=np.int32)[data.codes] for data in several]
+    offsets, element_offsets = (
+        np.concatenate(([0], np.cumsum(np.concatenate([np.diff(getattr(data, name)) for data in several]))))
+        for name in ("offsets", "element_offsets")
+    )
+    return Sequences(several[0].items, offsets, element_offsets, np.concatenate(codes))

@@ -54,7 +54,8 @@ class SequenceDraft:
         self._offsets = data.offsets.copy()
         self.elements = MarkedElements(data.element_offsets.copy(), data.codes.copy(), self.alive, in_place)
         gap, span = (UNBOUNDED if limit is None else limit for limit in (max_gap, window))
-        self.may_create = not in_place and (max_gap is not None or window is not None)
+        self.is_limited = max_gap is not None or window is not None
+        self.may_create = not in_place and self.is_limited
         """Whether deleting an item can create matches, because what was too far apart moves together."""
         self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
         coded = [CodedPattern.of(pattern, data) for pattern in patterns]
@@ -129,9 +130,15 @@ class SequenceDraft:
         """The index of the first item of a sequence among the codes."""
         return int(self.data.element_offsets[self.data.offsets[row]])
 
-    def list_marks(self) -> list[tuple[int, int, Item]]:
+    def list_published(self) -> Ints:
+        """The items that are left, in the order in which their sequences are published: each element by code."""
+        places = np.flatnonzero(self.alive)
+        elements = np.searchsorted(self.data.element_offsets, places, side="right")
+        return places[np.lexsort((self.elements.codes[places], elements))]
+
+    def list_marks(self, marked: Flags) -> list[tuple[int, int, Item]]:
         """Every marked item: its sequence, the position of its element, and the item."""
-        places = np.flatnonzero(~self.alive)
+        places = np.flatnonzero(marked)
         elements = np.searchsorted(self.data.element_offsets, places, side="right") - 1
         rows = self.owners[places]
         positions = elements - self.data.offsets[rows]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What `sfumato audit` does with a file of sequences, or of points that become sequences."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sfumato.cli.terminal import print_json, print_line, show_progress
+
+if TYPE_CHECKING:
+    from sfumato.sequences import Sequences
+    from sfumato.workflow.sequence_audit import SequenceAudit
+
+
+def audit_sequence_file(
+    data: str, shape: str | None, separator: str | None, columns: Mapping[str, str], as_json: bool
+) -> bool:
+    """Print what is at risk in a file of sequences or points, and the next command; False if it holds neither."""
+    from sfumato.cli.draft_commands import parse_shape
+    from sfumato.workflow.draft_source import detect_shape
+    from sfumato.workflow.sequence_audit import audit_sequences
+
+    is_named = any(name != option for option, name in columns.items())
+    with show_progress(as_json):
+        found = parse_shape(shape) or ("sequences" if is_named else detect_shape(data))
+        if found not in ("sequences", "points"):
+            return False
+        findings = audit_sequences(_read_sequences(data, found == "points", separator, columns), data)
+    if as_json:
+        print_json(findings.as_json())
+        return True
+    _print_lengths(findings)
+    if found == "points":
+        print_line("Points were put into cells of a grid of 10 × 10: smaller regions single out more people.")
+    print_line()
+    for sentence in findings.sentences():
+        print_line(sentence)
+    print_line()
+    print_line(f"Next, a policy to start from: sfumato init {shlex.quote(data)}")
+    return True
+
+
+def _read_sequences(data: str, is_points: bool, separator: str | None, columns: Mapping[str, str]) -> Sequences:
+    from sfumato.sequences import Sequences
+    from sfumato.workflow.draft_source import DraftSource
+
+    if is_points:
+        return DraftSource.of(data, "points", separator).sequences
+    return Sequences.read(data, separator=separator, **columns)
+
+
+def _print_lengths(findings: SequenceAudit) -> None:
+    print_line(f"{findings.source}: {findings.sequences:,} sequences of {findings.items:,} different items")
+    lengths = f"{findings.shortest:,} to {findings.longest:,}, half of them up to {findings.median_length:g}"
+    empty = f"; {findings.empty:,} have none" if findings.empty else ""
+    print_line(f"Elements in a sequence: {lengths}{empty}")

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""What it costs to hide patterns in one sequence: for each set of them, the fewest items that must be marked.
+
+Items of no pattern do not matter, so sequences that are alike without them have the same costs, and are looked at once.
+The fewest items that hit every match are found by branching on the items of one match (Downey and Fellows 1999), from
+the number of matches that share no item on. Where that takes too long, what is known from below and from above is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import combinations
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Ints
+from sfumato.protect.sequences.sequence_draft import SequenceDraft
+
+_MOST_PATTERNS = 10
+"""With more patterns than this in a sequence, not every set of them is looked at."""
+_MOST_NODES = 3000
+"""How many branches are tried for one set in one sequence."""
+
+PatternSet = tuple[int, ...]
+
+
+class HidingOption(NamedTuple):
+    """Patterns that are hidden in a sequence by marking some of its items."""
+
+    patterns: PatternSet
+    places: tuple[int, ...]
+    """Indices among the items of the sequence that belong to some pattern."""
+
+    @property
+    def cost(self) -> int:
+        """How many items are marked."""
+        return len(self.places)
+
+
+class HidingBound(NamedTuple):
+    """No fewer marks hide these patterns, or any set of patterns among them that is not listed with fewer."""
+
+    patterns: PatternSet
+    least: int
+
+
+class RowOptions(NamedTuple):
+    """What can be done in a sequence, and a bound of what any choice costs."""
+
+    options: tuple[HidingOption, ...]
+    bounds: tuple[HidingBound, ...]
+
+    @property
+    def signature(self) -> Hashable:
+        """Sequences with the same one may be exchanged for each other."""
+        return tuple((option.patterns, option.cost) for option in self.options), self.bounds
+
+
+class OptionList:
+    """The options of sequences, each kind of sequence looked at once."""
+
+    def __init__(self, draft: SequenceDraft, wanted: Ints, until: float) -> None:
+        """`wanted`: the patterns that are too frequent. After `until` nothing more is looked at."""
+        self.draft, self.wanted, self.until = draft, wanted, until
+        codes = [draft.patterns[index].codes for index in wanted.tolist()]
+        self._matters = np.isin(draft.data.codes, np.concatenate(codes))
+        self._known: dict[Hashable, RowOptions] = {}
+
+    def list_places(self, row: int) -> Ints:
+        """The items of a sequence that belong to some pattern, as indices into the codes."""
+        begin = self.draft.begin_of(row)
+        end = int(self.draft.data.element_offsets[self.draft.data.offsets[row + 1]])
+        return begin + np.flatnonzero(self._matters[begin:end])
+
+    def find_options(self, row: int) -> RowOptions | None:
+        """What can be done in a sequence; None if there is no time to find out."""
+        places = self.list_places(row)
+        elements = np.searchsorted(self.draft.data.element_offsets, places, side="right")
+        if not self.draft.is_limited:  # without limits on gaps, only the order of elements matters
+            elements = np.unique(elements, return_inverse=True)[1]
+        key = ((elements - elements[0]).tobytes(), self.draft.data.codes[places].tobytes())
+        if key not in self._known:
+            if monotonic() > self.until:
+                return None
+            self._known[key] = self._search(row, places)
+        return self._known[key]
+
+    def _search(self, row: int, places: Ints) -> RowOptions:
+        held = [index for index in self.wanted.tolist() if self.draft.before[index, row]]
+        search = _RowSearch(self.draft, row)
+        number = {place: index for index, place in enumerate(places.tolist())}
+        known = search.hide_sets(tuple(held), len(held) if len(held) <= _MOST_PATTERNS else 1)
+        options = tuple(
+            HidingOption(chosen, tuple(number[place] for place in found.places)) for chosen, found in known.items()
+        )
+        bounds = [HidingBound(chosen, found.least) for chosen, found in known.items()]
+        if len(held) > _MOST_PATTERNS:
+            # A set costs no less than the dearest of its patterns alone.
+            alone = [bound for bound in bounds if len(bound.patterns) == 1]
+            steps = sorted({bound.least for bound in alone})
+            bounds = [HidingBound(tuple(b.patterns[0] for b in alone if b.least <= step), step) for step in steps]
+        return RowOptions(_drop_dominated_options(options), _drop_dominated_bounds(bounds))
+
+
+class _HittingSet(NamedTuple):
+    places: tuple[int, ...]
+    least: int
+
+
+class _RowSearch:
+    """Looks for the fewest items that hit all matches of some patterns in one sequence."""
+
+    def __init__(self, draft: SequenceDraft, row: int) -> None:
+        self.draft, self.row, self._left = draft, row, 0
+
+    def hide_sets(self, patterns: PatternSet, largest: int) -> dict[PatternSet, _HittingSet]:
+        """All patterns together, and the sets of up to so many of them that cost less."""
+        whole = self._hide(patterns, 0)
+        known, least = {patterns: whole}, {patterns: whole.least}
+        for size in range(1, min(largest, len(patterns) - 1) + 1):
+            for chosen in combinations(patterns, size):
+                floor = max((least[part] for part in combinations(chosen, size - 1) if part), default=0)
+                least[chosen] = floor
+                if floor < len(whole.places):  # else whoever hides these hides all
+                    known[chosen] = self._hide(chosen, floor)
+                    least[chosen] = known[chosen].least
+        return known
+
+    def _hide(self, patterns: PatternSet, floor: int) -> _HittingSet:
+        """The fewest items that were found, and a bound."""
+        least, best = max(floor, self._count_disjoint(patterns)), self._mark_heaviest(patterns)
+        self._left = _MOST_NODES
+        while least < len(best):
+            places = self._hit(patterns, least)
+            if self._left <= 0:
+                break
+            if places is not None:
+                best = places
+                break
+            least += 1
+        return _HittingSet(tuple(best), min(least, len(best)))
+
+    def _find_match(self, patterns: PatternSet) -> list[int] | None:
+        for index in patterns:
+            match = self.draft.find_match(self.row, index)
+            if match is not None:
+                return [int(place) for place in match]
+        return None
+
+    def _count_disjoint(self, patterns: PatternSet) -> int:
+        """How many matches can be found that share no item: each of them needs a mark of its own."""
+        used: list[int] = []
+        count = 0
+        while (match := self._find_match(patterns)) is not None:
+            self.draft.alive[match] = False
+            used += match
+            count += 1
+        self.draft.alive[used] = True
+        return count
+
+    def _mark_heaviest(self, patterns: PatternSet) -> list[int]:
+        """The items that the heuristic marks."""
+        begin, totals = self.draft.begin_of(self.row), self.draft.totals[:, self.row].copy()
+        marked: list[int] = []
+        while (weights := self.draft.weigh(self.row, patterns)).any():
+            marked.append(begin + int(weights.argmax()))
+            self.draft.alive[marked[-1]] = False
+        self.draft.alive[marked] = True
+        self.draft.totals[:, self.row] = totals
+        return marked
+
+    def _hit(self, patterns: PatternSet, budget: int) -> list[int] | None:
+        """Items that hit every match, at most so many; None if there are none, or if that took too long."""
+        self._left -= 1
+        match = self._find_match(patterns)
+        if match is None:
+            return []
+        if not budget or self._left <= 0 or (budget < self._count_disjoint(patterns)):
+            return None
+        for place in match:
+            self.draft.alive[place] = False
+            rest = self._hit(patterns, budget - 1)
+            self.draft.alive[place] = True
+            if rest is not None:
+                return [place, *rest]
+        return None
+
+
+def _drop_dominated_options(options: Sequence[HidingOption]) -> tuple[HidingOption, ...]:
+    """Without options that hide less for no fewer marks."""
+    return tuple(
+        option
+        for option in options
+        if not any(set(option.patterns) < set(other.patterns) and other.cost <= option.cost for other in options)
+    )
+
+
+def _drop_dominated_bounds(bounds: Sequence[HidingBound]) -> tuple[HidingBound, ...]:
+    return tuple(
+        bound
+        for bound in bounds
+        if not any(set(bound.patterns) < set(other.patterns) and other.least <= bound.least for other in bounds)
+    )

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The section `[data.points]` of a policy: points (id, time, x, y), and the regions that turn them into sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from sfumato.data.region_builders import GridRegions, RegionBuilder
+from sfumato.description import Description
+
+
+class PointsSection(Description):
+    """Trajectories: what the coordinates are, which regions they become, and where one trajectory ends."""
+
+    x: str = "x"
+    """The column of the longitude, or of what lies to the east."""
+    y: str = "y"
+    """The column of the latitude, or of what lies to the north."""
+    coordinates: Literal["plane", "metres", "degrees"] = "plane"
+    """What x and y are, which is checked: `degrees`, `metres`, or `plane` for any numbers."""
+    regions: RegionBuilder = GridRegions()
+    """The regions that a trajectory is said to visit, by their kind: a grid of 10 × 10 cells if omitted."""
+    split: Literal["day"] | Annotated[float, Field(gt=0)] | None = None
+    """A new sequence begins every `"day"` (UTC), or after a pause of so many seconds. Then k sequences are k trips, not
+    k people."""
+
+    def locate(self, locate: Callable[[str], str]) -> PointsSection:
+        """The same with the file of its regions resolved."""
+        return self.model_copy(update={"regions": self.regions.locate(locate)})
+
+    def arguments(self) -> dict[str, Any]:
+        """What `Sequences.from_points` takes besides the points and the columns of id and time."""
+        named = {"x": self.x, "y": self.y, "coordinates": self.coordinates, "split": self.split}
+        return {"regions": self.regions.build(), **named}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Trajectories from policies and the command line: drafted, run, drawn, refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.cli.commands import run_commands
+from sfumato.workflow.draft_source import detect_shape
+
+POINTS = pl.DataFrame(
+    {
+        "car": [1, 1, 1, 2, 2, 3, 3, 3],
+        "time": [f"2024-05-0{time}" for time in ("1 08:00", "1 08:10", "2 08:00", "1 09:00", "1 09:30")]
+        + [f"2024-05-0{time}" for time in ("1 07:00", "1 07:10", "1 07:50")],
+        "x": [120.0, 640.0, 130.0, 150.0, 610.0, 110.0, 630.0, 600.0],
+        "y": [100.0, 700.0, 120.0, 180.0, 690.0, 130.0, 310.0, 640.0],
+    }
+)
+POLICY = """
+[data]
+path = "{path}"
+id = "car"
+
+[data.points]
+{points}
+
+[[protect]]
+method = "anonymize_sequences"
+k = 2
+"""
+GRID = '{ kind = "grid", columns = 2, rows = 2, bounds = [0, 0, 800, 800] }'
+
+
+def read_policy(folder: Path, points: str, path: str = "points.csv") -> sf.Sequences:
+    (folder / "policy.toml").write_text(POLICY.format(path=path, points=points), encoding="utf-8")
+    original = sf.Policy.read(folder / "policy.toml").original()
+    assert isinstance(original, sf.Sequences)
+    return original
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    POINTS.write_csv(tmp_path / "points.csv")
+    POINTS.write_parquet(tmp_path / "points.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["points.csv", "points.parquet"])
+def test_a_policy_reads_points_as_python_does(folder: Path, path: str) -> None:
+    regions = sf.Grid(2, 2, (0, 0, 800, 800))
+    for split in ("day", 1200):
+        named = f"split = {json.dumps(split)}\ncoordinates = 'metres'\nregions = {GRID}"
+        expected = sf.Sequences.from_points(POINTS, regions, id="car", split=split)
+        assert read_policy(folder, named, path) == expected
+
+
+def test_every_kind_of_region_can_be_described(folder: Path) -> None:
+    corners = [[0, 0], [400, 0], [400, 400], [0, 400], [0, 0]]
+    shape = {"type": "Polygon", "coordinates": [corners]}
+    feature = {"type": "Feature", "properties": {"name": "south"}, "geometry": shape}
+    (folder / "map.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    (folder / "masts.csv").write_text("name,x,y\nwest,100,100\neast,600,600\n")
+    south = [["south"], ["south"], ["south"]]
+    masts = [["west", "east", "west"], ["west", "east"], ["west", "east"]]
+    kinds = {
+        '{ kind = "polygons", file = "map.geojson" }': south,
+        '{ kind = "polygons", rings = { south = [[0, 0], [400, 0], [400, 400], [0, 400]] } }': south,
+        '{ kind = "cells", file = "masts.csv" }': masts,
+        '{ kind = "cells", centres = { west = [100, 100], east = [600, 600] } }': masts,
+        '{ kind = "dense", columns = 2, rows = 2, bounds = [0, 0, 800, 800], min_share = 0.9 }': [
+            ["roi1", "roi2", "roi1"],
+            ["roi1", "roi2"],
+            ["roi1", "roi2"],
+        ],
+    }
+    for kind, expected in kinds.items():
+        assert read_policy(folder, f"regions = {kind}").to_lists() == expected, kind
+
+
+@pytest.mark.parametrize(
+    ("points", "cure"),
+    [
+        ('regions = { kind = "grid", cell = 5, rows = 3 }', "instead of columns and rows"),
+        ('regions = { kind = "grid", bounds = [5, 0, 1, 1] }', "left < right"),
+        ('regions = { kind = "cells" }', "centres"),
+        ('regions = { kind = "circles" }', "kind"),
+        ('coordinates = "degrees"', "are no degrees"),
+        ("split = -3", "split"),
+        ('x = "east"', "header lacks"),
+    ],
+)
+def test_bad_points_get_a_sentence(folder: Path, points: str, cure: str) -> None:
+    with pytest.raises((sf.PolicyError, sf.DataError), match=cure):
+        read_policy(folder, points)
+
+
+def test_points_are_for_methods_of_sequences(folder: Path) -> None:
+    text = POLICY.format(path="points.csv", points="").replace("anonymize_sequences", "generalize")
+    with pytest.raises(sf.PolicyError, match="choose a method for sequences"):
+        sf.Policy.parse(text.replace("k = 2", 'models = [{ model = "k_anonymity", k = 2 }]'), folder / "policy.toml")
+
+
+def test_init_drafts_a_grid_that_runs_and_is_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert detect_shape(str(folder / "points.csv")) == detect_shape(str(folder / "points.parquet")) == "points"
+    monkeypatch.chdir(folder)
+    draft = sf.draft_policy(folder / "points.csv", out=folder / "draft.toml", k=2)
+    draft.save()
+    assert "bounds = [110.0, 100.0, 640.0, 700.0]" in draft.text
+    done = sf.run(folder / "draft.toml", folder / "out")
+    assert all(finding.holds for finding in done.findings)
+    pages = [path.read_text(encoding="utf-8") for path in sorted((folder / "out").rglob("*report*.html"))]
+    assert pages
+    assert all("How often each cell of the grid is visited" in page for page in pages)
+
+
+def test_degrees_are_told_by_their_names(folder: Path) -> None:
+    frame = POINTS.select("car", "time", lon=pl.col("x") / 100, lat=pl.col("y") / 100)
+    frame.write_csv(folder / "earth.csv")
+    assert 'coordinates = "degrees"' in sf.draft_policy(folder / "earth.csv", k=2).text
+
+
+def test_regions_writes_sequences(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder / "regions.txt"
+    command = ["sfumato", "regions", str(folder / "points.csv"), "--id", "car", "--out", str(out)]
+    for words, code in (
+        (["--grid", "2x2", "--bounds", "0,0,800,800", "--split", "day", "--json"], 0),
+        (["--grid", "2"], 2),
+    ):
+        monkeypatch.setattr(sys, "argv", [*command, *words])
+        with pytest.raises(SystemExit) as done:
+            run_commands()
+        assert done.value.code == code
+        shown = capsys.readouterr()
+    assert "--grid 10x10" in shown.err
+    expected = sf.Sequences.from_points(POINTS, sf.Grid(2, 2, (0, 0, 800, 800)), id="car", split="day")
+    assert sf.Sequences.read(out).to_lists() == expected.to_lists()
