@@ -155,6 +155,12 @@ def bound_share(share: float, count: int) -> float:
     return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count)[1]) / 100)
 
 
+def round_down(count: int) -> int:
+    """A count with one digit: exact ones leave as parameters of the policy, and tell how many people there were."""
+    digits = 10 ** (len(str(count)) - 1)
+    return count // digits * digits
+
+
 def _bound_hits(share: float, count: int) -> int:
     """The hits that are exceeded once in 10,000: exact in a small table, where the normal law is too far off."""
     if count > 500:
