@@ -16,8 +16,8 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.data.source import hide_password
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
+from sfumato.errors import hide_password
 from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
@@ -162,6 +162,10 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
     suppressed = int(release.losses.get("suppressed_rows", 0))
     if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
         return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
+    left_out = " ".join(method.leaves_out for method in policy.methods() if method.leaves_out)
+    if left_out:
+        dropped = int(release.losses.get("dropped_sequences", 0))
+        return {"rows": suppressed + dropped, "seen": False, "safe": True, "why": left_out}
     if get_starred_rows(release) != "suppressed":
         return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
     rows = "1 suppressed row shows" if suppressed == 1 else f"{suppressed} suppressed rows show"
