@@ -103,6 +103,10 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         *write_comment("Cuts the table into small groups of similar people and publishes what each group spans."),
         'method = "partition"',
         *write_list("models", models),
+        *write_comment(
+            "Ranges end in values of the data and sets list them, a value that only one person has among them. If such "
+            'values must not be seen, add publish = "hierarchy": it publishes labels of the hierarchies instead.'
+        ),
     ]
     uniform = [name for name in table.columns_with(Role.SENSITIVE) if name not in table.diverse] if diverse else []
     for name in uniform:
