@@ -55,7 +55,7 @@ class Tags(HTMLParser):
 
 
 def shown_things(done: Any) -> dict[str, Any]:
-    hierarchy = sf.Hierarchy.of([["zzleaf1", "low", "*"], ["zzleaf2", "low", "*"]])
+    hierarchy = sf.Hierarchy.of([["zzleaf1", "low", "*"], ["zzleaf2", "low", "*"], ["zzleaf3", "zzleaf3", "*"]])
     things = [people(), sf.audit(people()), done, done.release, done.release.data, done.certificate, hierarchy]
     return {f"{type(thing).__name__} {number}": thing for number, thing in enumerate([*things, done.attacks[0][1]])}
 
@@ -80,6 +80,11 @@ def test_every_view_is_well_formed_escaped_and_without_colours(done: Any) -> Non
         assert "\u202e" not in html
         assert not re.search(r"(?<![-\w])(color|background-color):", html), name
         assert len(html) < 20_000
+
+
+def test_what_counts_the_originals_says_so(done: Any) -> None:
+    for thing in (sf.audit(people()), done, done.release, done.attacks[0][1]):
+        assert "For the custodian" in thing._repr_html_(), type(thing).__name__
 
 
 def test_no_view_and_no_representation_holds_a_cell_of_the_originals(done: Any) -> None:

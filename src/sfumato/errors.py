@@ -10,17 +10,38 @@
     ├── ClaimBroken           a claim did not hold when it was measured again
     └── CertificateRefused    a certificate cannot be issued, or cannot be trusted
 
-A message names the file, the column, how many rows, and the cure. It never holds a value of the data.
+A message names the file, the column, how many rows, and the cure. It never holds a value of the data, nor a password.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_BEFORE_HOST = re.compile(r"(?<=:/)(/?[^:/@\s]*):(?!…@).*@", re.DOTALL)
+"""`://user:password@host`; a password may hold any sign. What was taken out already is left as it is."""
+_WITHOUT_HOST = re.compile(r"(\w\w:/{1,2}[^:/@\s\[]+):(?!\d+(?:[/?#\s:;,]|$)|…)[^/?#\s]+")
+"""`://user:password/database`, where the host was forgotten; a number is a port, and a `Path` keeps one slash."""
+_OPTION = re.compile(
+    r"(?i)(?<=[?&])((?:ssl)?password)=(?!…)[^&]*|(?<![^\W_])((?:ssl)?password|pwd)=(?:'[^']*'|[^&;\s]*)"
+)
+"""`?password=…`, where only `&` ends it, and `password=…` among other options."""
+
+
+def hide_password(text: str) -> str:
+    """The text without the password of an address in it, mistyped ones included: they look like names of files."""
+    text = _BEFORE_HOST.sub(r"\1:…@", text)
+    text = _WITHOUT_HOST.sub(r"\1:…", text)
+    return _OPTION.sub(lambda option: f"{option[1] or option[2]}=…", text)
+
 
 class SfumatoError(Exception):
-    """Any expected failure; the command line prints it as one sentence."""
+    """Any expected failure; the command line prints it as one sentence. A password in an address is taken out."""
+
+    def __init__(self, *message: object) -> None:
+        """Keep the message without passwords, so that no log or notebook stores one."""
+        super().__init__(*(hide_password(part) if isinstance(part, str) else part for part in message))
 
 
 class PolicyError(SfumatoError):

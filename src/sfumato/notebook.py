@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 ROWS, COLUMNS, LONGEST, SENTENCE = 5, 20, 60, 2000
+STAYS = "For the custodian: this holds facts about the originals."
 _CELL = "text-align:left;vertical-align:top;padding:.15em 1em .15em 0;border-bottom:1px solid rgba(128,128,128,.35)"
 _SMALL = "font-weight:normal;opacity:.75;white-space:nowrap"
 

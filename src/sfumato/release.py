@@ -12,10 +12,11 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.change import Change, describe_changes
+from sfumato.data.published_words import keep_published_words
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
 from sfumato.frames import convert_to_pandas, convert_to_polars
-from sfumato.notebook import format_number, name_roles, render_card, render_grid, render_rows
+from sfumato.notebook import STAYS, format_number, name_roles, render_card, render_grid, render_rows, render_sentences
 from sfumato.table import Table
 
 Number = int | float
@@ -133,10 +134,21 @@ class Release:
             object.__setattr__(self, "data", replace(self.data, ids=None))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what a recipient may have: data, claims, losses, and the published noise parameters."""
+        """Pickle what a certificate would tell: data, claims, ε, and the published noise parameters.
+
+        Exact losses compare with the originals, and arguments of claims list values that were suppressed.
+        """
         public = Details(public=dict(self.public))
         stated = tuple(replace(change, loss=None) for change in self.changes)
-        return Release, (self.data, None, self.claims, dict(self.losses), public, stated)
+        losses = {"epsilon": self.losses["epsilon"]} if "epsilon" in self.losses else {}
+        return Release, (self.data, None, self._list_outgoing_claims(), losses, public, stated)
+
+    def _list_outgoing_claims(self) -> tuple[Claim, ...]:
+        frame = self.data.frame if isinstance(self.data, Table) else None
+        return tuple(
+            claim.model_copy(update={"arguments": keep_published_words(claim.arguments, frame)})
+            for claim in self.claims
+        )
 
     def __copy__(self) -> Release:
         """A copy for the custodian, with its method and details."""
@@ -172,7 +184,7 @@ class Release:
             repr(self),
             render_rows(self.to_polars(), notes),
             render_grid(("claim", "promised"), claims) if claims else "",
-            render_grid(("loss", ""), losses) if losses else "",
+            render_grid(("loss", ""), losses) + render_sentences([STAYS]) if losses else "",
         )
 
     def to_polars(self) -> pl.DataFrame:

@@ -18,9 +18,8 @@ from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, assign_roles
-from sfumato.data.source import hide_password
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
-from sfumato.errors import DataError, PolicyError, ask_meant
+from sfumato.errors import DataError, PolicyError, ask_meant, hide_password
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
 

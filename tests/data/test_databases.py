@@ -15,11 +15,12 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.source import hide_password, locate_source, parse_source
+from sfumato.data.source import locate_source, parse_source
 from sfumato.data.table_reader import read_frame
-from sfumato.errors import DataError
+from sfumato.errors import DataError, SfumatoError, hide_password
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_draft import locate_data
 from sfumato.workflow.verification import show_input
 from tests.data.postgres_server import PASSWORD, find_programs, run_server
 
@@ -190,6 +191,43 @@ def test_addresses(tmp_path: Path) -> None:
     for address in ("postgresql://u:p@ss:w/rd@h/db", "postgresql:/u:p@ss:w/rd@h/db", "postgresql://h/db?password=p@ss"):
         assert "ss" not in hide_password(address).replace("password", "")
     assert hide_password("/data/a:b@c.csv") == "/data/a:b@c.csv"
+    for plain in ("postgresql://h:5432/db", "postgresql://[::1]:5432/db?table=t", "at postgresql://h:5432: no answer"):
+        assert hide_password(plain) == plain
+    assert parse_source("PostgreSQL://h/db?table=t").kind == "postgresql"
+    assert parse_source("c:/people.csv").kind == "file"
+
+
+def test_a_drafted_policy_holds_no_password() -> None:
+    for address, kept in {
+        "postgresql://ann:hun@ter/2@h:5432/db?table=t": "postgresql://ann@h:5432/db?table=t",
+        "postgresql://h/db?password=hunter2&table=t": "postgresql://h/db?table=t",
+        "postgresql://h/db?password=hunter2": "postgresql://h/db",
+        "sqlite:///people.db?table=t": "sqlite:///people.db?table=t",
+    }.items():
+        assert locate_data(address, Path("policy.toml")) == kept
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mysql://ann:hunter2@localhost/clinic",
+        "postgresql+psycopg2://ann:hunter2@localhost/clinic?table=people",
+        "jdbc:postgresql://localhost/clinic?user=ann&password=hunter2",
+        "host=localhost user=ann password=hunter2",
+        "host=localhost user=ann password='hunter2 hunter2'",
+        "postgresql://ann:hunter2/clinic?table=people",
+        "https://ann:hunter2@localhost/people.csv",
+        "postgresql://ann:hunter2@localhost:1/clinic?table=a&table=b",
+    ],
+)
+def test_a_mistyped_address_does_not_show_its_password(address: str) -> None:
+    methods = {"protect": [{"method": "partition", "models": [{"model": "k_anonymity", "k": 2}]}]}
+    policy = sf.Policy.model_validate({"data": {"path": address}, **methods})
+    assert "hunter2" not in repr(policy)
+    for read in (sf.Table.read, sf.Baskets.read, sf.Sequences.read, sf.audit, sf.draft_policy):
+        with pytest.raises(SfumatoError) as refused:
+            read(address)
+        assert "hunter2" not in str(refused.value)
 
 
 def test_types_of_frames_are_plain(files: Path) -> None:

@@ -174,8 +174,9 @@ def test_hierarchies_in_every_form(tmp_path: Path) -> None:
 
 def test_missing_marks_of_a_policy_hold_for_data_in_memory() -> None:
     frame = people().with_columns(pl.when(pl.col("sex") == "m").then(pl.lit("-")).otherwise("sex").alias("sex"))
-    table = sf.run(frame, policy(data={"missing_marks": ["-"], "missing": "drop"}), roles=ROLES).release.to_polars()
-    assert len(table) == 12
+    done = sf.run(frame, policy(data={"missing_marks": ["-"], "missing": "drop"}), roles=ROLES)
+    assert len(done.release.to_polars()) == 12
+    assert "Rows with a missing" in done.certificate.body["suppression"]["why"], "it does not deny that rows are gone"
 
 
 def test_the_pandas_index_is_kept_and_never_written(tmp_path: Path) -> None:

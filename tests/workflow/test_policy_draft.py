@@ -16,7 +16,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.population import generate_population
-from sfumato.workflow.draft_methods import PURPOSES, bound_share
+from sfumato.workflow.draft_methods import PURPOSES, bound_share, round_down
 from sfumato.workflow.draft_source import DraftSource, detect_shape
 from sfumato.workflow.pipeline import run
 
@@ -289,3 +289,23 @@ def test_the_gates_limit_is_above_what_chance_gives(count: int, share: float) ->
     highest = max(int(hits) for hits in chance.binomial(count, share, 1000))
     outcome = Outcome(attempts=count, successes=highest, baseline=0)
     assert outcome.high <= bound_share(share, count) <= 1
+
+
+def test_numbers_of_a_draft_that_leave_do_not_count_the_originals(tmp_path: Path) -> None:
+    """Limits and thresholds stand in the certificate: each number of sequences had a limit of its own."""
+    limits, supports = set(), set()
+    for count in (51, 55, 59):
+        walks = [["home", "work"]] * count + [["shop"]]
+        sf.Sequences.of(walks).write(tmp_path / "walks.txt")
+        limits.add(_draft(tmp_path / "walks.txt", "publish").gate.max_risk["sequence_linking"])
+        supports.add(_draft(tmp_path / "walks.txt", "hide").protect[0].threshold)  # type: ignore[union-attr]
+        sf.Baskets.of(walks).write(tmp_path / "baskets.dat")
+        supports.add(_draft(tmp_path / "baskets.dat", "publish").protect[0].min_support)  # type: ignore[union-attr]
+    assert len(limits) == 1
+    assert all(round_down(support) == support for support in supports)
+    assert [round_down(count) for count in (0, 7, 59, 1234)] == [0, 7, 50, 1000]
+
+
+def _draft(path: Path, purpose: Any) -> sf.Policy:
+    draft = sf.draft_policy(str(path), purpose, str(path.with_suffix(".toml")))
+    return sf.Policy.model_validate(tomllib.loads(draft.text))

@@ -108,3 +108,38 @@ def test_baskets_keep_their_order() -> None:
             protect=[{"method": "hide_items", "items": ["a"], "min_support": 2, "min_confidence": 0.5}],
             output={"order": "shuffled"},
         )
+
+
+def test_a_certificate_does_not_deny_that_sequences_were_left_out(folder: Path) -> None:
+    """Whether some were, or how many, is the custodian's: the sentence is the same for every release of the method."""
+    policy = {"data": {"path": "in memory"}, "protect": [sf.AnonymizeSequences(k=2)]}
+    told = []
+    for strangers in ([], [["nowhere else", "never"]]):
+        run = sf.run(sf.Sequences.of([["home", "work"]] * 4 + strangers), policy)
+        assert run.record["suppression"]["rows"] == len(strangers)
+        told.append(run.certificate.body["suppression"])
+    assert told[0] == told[1]
+    assert told[0]["rows"] is None
+    assert "not in the release" in told[0]["why"]
+
+
+def test_marks_are_not_called_a_part_of_the_original() -> None:
+    for mark, said in (("Δ", True), ("delete", False)):
+        release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark=mark).protect(sf.Sequences.of([["a", "b"]]))
+        claim = next(claim for claim in release.claims if claim.property == "added_elements")
+        assert ("apart from the marks Δ" in claim.meaning) == said
+
+
+@pytest.mark.parametrize("form", ["spmf", "long"])
+def test_the_form_of_the_items_does_not_tell_whether_a_hidden_one_was_a_number(form: str, folder: Path) -> None:
+    """Items of a file are numbers only if all of them are: a name that is hidden would show in all others."""
+    written = []
+    for hidden in ("3", "zqclinic"):
+        lines = "".join(f"{person},1,1\n{person},{hidden},2\n{person},2,3\n" for person in "abc")
+        (folder / "items.csv").write_text(f"id,item,time\n{lines}", encoding="utf-8")
+        policy = {"data": {"path": str(folder / "items.csv")}, "output": {"format": form}}
+        method = {"method": "hide_sequences", "patterns": [[hidden]], "threshold": 0}
+        run = sf.run(sf.Policy.model_validate({**policy, "protect": [method]}), folder / "out")
+        written.append((run.out / "release" / run.certificate.body["data"]["file"]).read_bytes())
+    assert written[0] == written[1]
+    assert b"CONVERTED_FROM_TEXT" not in written[0]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BeforeValidator
 
 from sfumato.description import Description
-from sfumato.notebook import render_grid
+from sfumato.notebook import STAYS, render_grid, render_sentences
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -90,11 +90,12 @@ class Outcome:
         )
 
     def _repr_html_(self) -> str:
-        """The counts as a table."""
+        """The counts as a table: they tell what an attacker got right, so they stay."""
         head = ("attempts", "right", "by blind guessing", "control", "risk", "95 % interval")
         control = "–" if self.control is None else f"{self.control:,}"
         counts = (f"{self.attempts:,}", f"{self.successes:,}", f"{self.baseline:,}", control)
-        return render_grid(head, [(*counts, f"{self.risk:.3g}", f"{self.low:.3g} to {self.high:.3g}")])
+        grid = render_grid(head, [(*counts, f"{self.risk:.3g}", f"{self.low:.3g} to {self.high:.3g}")])
+        return grid + render_sentences([STAYS])
 
     def as_json(self) -> dict[str, Any]:
         """The outcome for a script or a certificate."""

@@ -16,8 +16,8 @@ from sfumato.data.arrow_frame import build_frame
 from sfumato.data.cell_types import type_cells
 from sfumato.data.file_kinds import require_library
 from sfumato.data.foreign_worker import quote_name
-from sfumato.data.source import Source, hide_password
-from sfumato.errors import DataError, quote_names
+from sfumato.data.source import Source
+from sfumato.errors import DataError, hide_password, quote_names
 
 _PLAIN = frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "date", "timestamp"}) | {
     "timestamptz"

@@ -205,12 +205,21 @@ class Hierarchy:
         return f"Hierarchy({self.name}: {len(self.rows)} leaves, {self.height + 1} levels)"
 
     def _repr_html_(self) -> str:
-        """Each level with its groups; the leaves, which may be values of the data, are only counted."""
+        """Each level with its groups; leaves, which may be values of the data, are not shown at any level."""
+        leaves = frozenset(self.levels[0].labels)
         rows = [
-            (level, groups, largest, labels if level else "(the values)")
-            for level, groups, largest, labels in self.preview().rows()
+            (level, groups, largest, _name_groups(self.levels[level].labels, leaves))
+            for level, groups, largest, _ in self.preview().rows()
         ]
         return render_card(repr(self), render_grid(("level", "groups", "largest group", "labels"), rows, SENTENCE))
+
+
+def _name_groups(labels: Sequence[str], leaves: frozenset[str], most: int = 4) -> str:
+    """Some labels of a level, without those of groups that are still a single value."""
+    groups = [label for label in labels if label not in leaves]
+    if not groups:
+        return "(the values)"
+    return ", ".join(groups[:most]) + (", …" if len(groups) > most else "") + ", (values)" * (len(groups) < len(labels))
 
 
 def spell_cells(column: pl.Series) -> pl.Series:

@@ -32,9 +32,9 @@ from sfumato.data.basket_files import (
     write_bytes,
 )
 from sfumato.data.rebuild import rebuild_frame
-from sfumato.data.source import hide_password, is_database
+from sfumato.data.source import is_database
 from sfumato.data.table_reader import read_frame
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, hide_password, quote_names
 
 DataPath = str | os.PathLike[str]
 _SEPARATORS = (",", "\t", ";", "|")

@@ -126,8 +126,12 @@ class Grid(Regions):
         grid = self.fit(points)
         cells = grid.number_cells(points)
         held = np.unique(cells[cells >= 0])
-        names = tuple(f"r{cell // grid.columns}c{cell % grid.columns}" for cell in held.tolist())
+        names = tuple(map(grid.name_cell, held.tolist()))
         return PlacedPoints(np.where(cells < 0, -1, np.searchsorted(held, cells)), names)
+
+    def name_cell(self, cell: int) -> str:
+        """The name of a cell by its number."""
+        return f"r{cell // self.columns}c{cell % self.columns}"
 
     def number_cells(self, points: Points) -> Ints:
         """The number of each point's cell, row by row; -1 outside."""
@@ -142,8 +146,9 @@ class DenseRegions(Regions):
     """Regions of interest: neighbouring cells of a fine grid through which enough trajectories pass.
 
     A cell is dense if at least `min_share` of the trajectories have a point in it. Dense cells that share a side are
-    one region, unless `merge` is false. Regions are named from the most visited on, `roi1`, `roi2` and so on. After
-    the popular regions of Giannotti, Nanni, Pinelli and Pedreschi (2007).
+    one region, unless `merge` is false. A region is named after its first cell, as in a `Grid`: numbers in the order of
+    visits would tell which region a release hides. After the popular regions of Giannotti, Nanni, Pinelli and Pedreschi
+    (2007).
     """
 
     grid: Grid = field(default_factory=lambda: Grid(50, 50))
@@ -167,15 +172,9 @@ class DenseRegions(Regions):
         if not dense.any():
             raise DataError("no cell is dense: lower min_share, or take larger cells")
         labels = self._label(dense.reshape(grid.rows, grid.columns)).ravel()
-        regions = np.where(cells < 0, -1, labels[np.maximum(cells, 0)] - 1)
-        pairs = np.unique(regions[regions >= 0] * owners + points.owners[regions >= 0]) // owners
-        order = np.argsort(-np.bincount(pairs, minlength=int(labels.max())), kind="stable")
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        return PlacedPoints(
-            np.where(regions < 0, -1, rank[np.maximum(regions, 0)]),
-            tuple(f"roi{number + 1}" for number in range(order.size)),
-        )
+        held, first = np.unique(labels, return_index=True)
+        names = tuple(grid.name_cell(cell) for cell in first[held > 0].tolist())
+        return PlacedPoints(np.where(cells < 0, -1, labels[np.maximum(cells, 0)] - 1), names)
 
     def _label(self, dense: Flags) -> Ints:
         """The number of each dense cell's region, from 1."""

@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, hide_password
 
-_DATABASE = re.compile(r"(sqlite|duckdb|postgres|postgresql):(/{1,2})(.*)", re.DOTALL)  # a `Path` keeps one slash only
+_DATABASE = re.compile(r"(?i:(sqlite|duckdb|postgres|postgresql)):(/{1,2})(.*)", re.DOTALL)  # a `Path` keeps one slash
+_FOREIGN = re.compile(r"([A-Za-z][\w+.-]+(?::[A-Za-z][\w+.-]+)*):/{1,2}[^/]")
+"""The address of something that is not read; the letter of a Windows drive is no scheme."""
 _PART = re.compile(r"(.+)\?(?:sheet|table)=(.+)", re.DOTALL)
 
 
@@ -44,11 +46,22 @@ def parse_source(path: str | Path) -> Source:
     """Take a data path apart."""
     text = str(path)
     if (address := _DATABASE.fullmatch(text)) is not None:
-        return _parse_address(address[1], address[2], address[3])
+        return _parse_address(address[1].lower(), address[2], address[3])
+    _refuse_foreign(text)
     part = _PART.fullmatch(text)
     if part is None or _exists(text):
         return Source("file", text)
     return Source("file", part[1], part[2])
+
+
+def _refuse_foreign(text: str) -> None:
+    """Stop at an address of another kind, which would be looked for among the files."""
+    foreign = _FOREIGN.match(text)
+    if foreign is not None and not _exists(text) and not _exists(foreign[1] + ":"):
+        raise DataError(
+            f"{foreign[1]}: such addresses are not read; give a file, or the address of a database as in "
+            "postgresql://user@host/database?table=patients, sqlite:///people.db or duckdb:///people.duckdb"
+        )
 
 
 def is_database(path: str | Path) -> bool:
@@ -72,10 +85,10 @@ def locate_source(path: str, locate: Callable[[str], str]) -> str:
     return f"{source.kind}:///{locate(source.location)}{query}"
 
 
-def hide_password(text: str) -> str:
-    """The text without the password of an address in it."""
-    text = re.sub(r"(?<=:/)(/?[^:/@\s]*):.*@", r"\1:…@", text, flags=re.DOTALL)
-    return re.sub(r"(?i)(?<=[?&])(password|sslpassword)=[^&]*", r"\1=…", text)
+def drop_password(address: str) -> str:
+    """The address of a server without its password, to be kept in a file."""
+    bare = re.sub(r"(?<=:/)(/?[^:/@\s]*):.*@", r"\1@", address, flags=re.DOTALL)
+    return re.sub(r"(?i)(?<=[?&])(?:ssl)?password=[^&]*(?:&|$)", "", bare).rstrip("?&")
 
 
 def _parse_address(scheme: str, slashes: str, rest: str) -> Source:

@@ -22,7 +22,7 @@ from sfumato.data.file_kinds import ARROW_KINDS, HEAD, find_kind, name_kind
 from sfumato.data.foreign_worker import LABELS, STATISTICS
 from sfumato.data.json_table import read_json_table
 from sfumato.data.near_files import ask_for_file
-from sfumato.data.source import Source, hide_password, parse_source
+from sfumato.data.source import Source, parse_source
 from sfumato.data.stored_cells import mark_missing, simplify_stored_cells
 from sfumato.data.text_table import (
     MISSING_MARKS,
@@ -33,7 +33,7 @@ from sfumato.data.text_table import (
     read_text_table,
     refuse_repeated,
 )
-from sfumato.errors import DataError
+from sfumato.errors import DataError, hide_password
 
 __all__ = [
     "MISSING_MARKS",

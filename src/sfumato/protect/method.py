@@ -36,6 +36,8 @@ class Method(Description, ABC):
     """Its own section of the custodian's report, if any."""
     loss_meaning: ClassVar[str] = ""
     """What `loss` is a share of, as a sentence for the report."""
+    leaves_out: ClassVar[str] = ""
+    """Which rows it may leave out of any release, as a sentence for the certificate; it does not say whether it did."""
     truthful: ClassVar[bool] = True
     """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sfumato.notebook import SENTENCE, format_number, render_card, render_grid, render_sentences
+from sfumato.notebook import SENTENCE, STAYS, format_number, render_card, render_grid, render_sentences
 from sfumato.report.wording import format_percent, space_name
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _SIGNS = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}
 _PAIRS = 3
 _CLAIM_HEAD = ("claim", "promised", "measured", "")
-_STAYS = "For the custodian: this holds facts about the originals."
 
 
 def render_run(run: Run) -> str:
@@ -45,7 +44,7 @@ def render_run(run: Run) -> str:
         render_grid(_CLAIM_HEAD, claims),
         render_grid(("attack", "risk", "95 % interval", "in words"), attacks, SENTENCE) if attacks else "",
         render_grid(("what is lost", ""), losses) if losses else "",
-        render_sentences([where, _STAYS]),
+        render_sentences([where, STAYS]),
     )
 
 
@@ -58,7 +57,7 @@ def render_audit(audit: Audit) -> str:
         render_sentences(audit.sentences()),
         render_grid(("column", "proposed role", "values", "why"), proposals, SENTENCE),
         render_grid(("two columns", "people singled out"), pairs) if pairs else "",
-        render_sentences(["Roles are yours to decide: audit.roles holds the proposed ones.", _STAYS]),
+        render_sentences(["Roles are yours to decide: audit.roles holds the proposed ones.", STAYS]),
     )
 
 

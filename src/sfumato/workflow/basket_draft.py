@@ -10,7 +10,7 @@ import polars as pl
 
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError, PolicyError
-from sfumato.workflow.draft_methods import Purpose
+from sfumato.workflow.draft_methods import Purpose, round_down
 from sfumato.workflow.toml_text import comment_out, write_comment, write_entry, write_value
 
 SUPPORTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
@@ -39,7 +39,7 @@ def choose_support(baskets: Baskets, source: str, k: int) -> FrequentItemsets:
         raise DataError(f"{source}: there are {len(baskets)} baskets with {len(baskets.items)} items; add some")
     best: FrequentItemsets | None = None
     for share in SUPPORTS:
-        count = max(k, round(share * len(baskets)))
+        count = max(k, round_down(round(share * len(baskets))))
         if best is not None and count >= best.min_support:
             continue
         best = FrequentItemsets(count, frequent_itemsets(baskets, count))

@@ -104,6 +104,10 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         *write_comment("Cuts the table into small groups of similar people and publishes what each group spans."),
         'method = "partition"',
         *write_list("models", models),
+        *write_comment(
+            "Ranges end in values of the data and sets list them, a value that only one person has among them. If such "
+            'values must not be seen, add publish = "hierarchy": it publishes labels of the hierarchies instead.'
+        ),
     ]
     uniform = [name for name in table.columns_with(Role.SENSITIVE) if name not in table.diverse] if diverse else []
     for name in uniform:
@@ -158,6 +162,12 @@ def _write_linking_gate(table: DraftTable) -> list[str]:
 def bound_share(share: float, count: int) -> float:
     """An upper bound on an observed share and its 95 % interval, rounded up; exceeded by chance once in 10,000."""
     return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count)[1]) / 100)
+
+
+def round_down(count: int) -> int:
+    """A count with one digit: exact ones leave as parameters of the policy, and tell how many people there were."""
+    digits = 10 ** (len(str(count)) - 1)
+    return count // digits * digits
 
 
 def _bound_hits(share: float, count: int) -> int:

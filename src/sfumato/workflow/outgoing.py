@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.published_words import keep_published_words
 from sfumato.data.roles import Role
 from sfumato.lazy import find_kind
 from sfumato.table import Missing, Table
@@ -254,28 +255,13 @@ def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
 def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> CertifiedClaim:
     """A claim; if it needs the originals, only whether it held."""
     needs_original = bool(claim["needs_original"])
+    frame = published.frame if isinstance(published, Table) else None
     return CertifiedClaim(
         **{name: claim[name] for name in ("property", "threshold", "bound", "measure", "meaning", "holds")},
         needs_original=needs_original,
-        arguments={} if needs_original else _keep_published_words(claim["arguments"], published),
+        arguments={} if needs_original else keep_published_words(claim["arguments"], frame),
         measured=None if needs_original else claim["measured"],
     )
-
-
-def _keep_published_words(arguments: Mapping[str, Any], published: Any) -> dict[str, Any]:
-    """Arguments whose lists hold only published values: others were suppressed."""
-    column = arguments.get("column")
-    if not isinstance(published, Table) or not isinstance(column, str) or column not in published.frame.columns:
-        return dict(arguments)
-    seen = set(spell_cells(published.frame[column]).drop_nulls().unique())
-    kept = dict(arguments)
-    if "order" in kept:
-        kept["order"] = tuple(label for label in kept["order"] if label in seen)
-    if "parents" in kept:
-        from sfumato.measure.anonymity.diversity import LEVEL_MARK
-
-        kept["parents"] = tuple(row for row in kept["parents"] if row.split(LEVEL_MARK)[0] in seen)
-    return kept
 
 
 def _outgoing_change(change: Mapping[str, Any]) -> CertifiedChange:

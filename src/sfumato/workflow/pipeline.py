@@ -18,14 +18,14 @@ import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.change import ChangeKind
+from sfumato.data.basket_files import parse_item_types
 from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
 from sfumato.data.roles import Role
-from sfumato.data.source import hide_password
 from sfumato.data.table_reader import has_stored_text, has_stored_types
 from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
-from sfumato.errors import ClaimBroken
+from sfumato.errors import ClaimBroken, hide_password
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.progress import report_progress
@@ -136,7 +136,9 @@ def _refuse_format(policy: Policy, original: Any) -> None:
 def _type_published_cells(release: Release, original: Any, policy: Policy) -> Release:
     """Type columns that were read from text by the cells that are left: one hidden cell may have decided their type."""
     data = release.data
-    if not isinstance(data, Table) or policy.data.path == DEMO or has_stored_types(policy.data.path):
+    if not isinstance(data, Table):
+        return _type_published_items(release)
+    if policy.data.path == DEMO or has_stored_types(policy.data.path):
         return release
     if len(data) == len(original) and not any(change.starred or change.kind in _HIDING for change in release.changes):
         return release
@@ -144,6 +146,17 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
     texts = {name for name, kind in original.frame.schema.items() if declared and kind == pl.String}
     by_content = [name for name in data.frame.columns if name not in release.public and name not in texts]
     return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
+
+
+def _type_published_items(release: Release) -> Release:
+    """Items that are all whole numbers as numbers: one hidden item with a name makes all of a file's items text."""
+    items = release.data.items
+    if isinstance(release.method, KeyedMethod) or not all(isinstance(item, str) for item in items):
+        return release
+    typed = parse_item_types(list(items))
+    if any(isinstance(item, int) and item < 0 for item in typed):  # not every format can hold them
+        return release
+    return replace(release, data=replace(release.data, items=tuple(typed)))
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:

@@ -25,6 +25,7 @@ from sfumato.data.misread_columns import find_misread_columns
 from sfumato.data.missing_marks import MissingMark
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
+from sfumato.data.source import drop_password
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.private_file import create_private
 from sfumato.progress import report_progress
@@ -215,7 +216,7 @@ def _write_head(source: DraftSource, path: Path, purpose: Purpose) -> list[str]:
 def locate_data(data: str, policy: Path) -> str:
     """The data's path as seen from the policy's folder."""
     if data == DEMO or "://" in data:
-        return data
+        return drop_password(data)
     plain = Path(data).expanduser().absolute()
     near = os.path.relpath(plain, policy.absolute().parent)
     shown = str(plain) if near.startswith("..") else near
@@ -306,6 +307,8 @@ def _write_output() -> list[str]:
 
 def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tuple[str, ...]:
     notes = []
+    if drop_password(source.path) != source.path:
+        notes.append("The password was not written into the policy: set PGPASSWORD, or write it into ~/.pgpass.")
     if source.header is False and source.is_text:
         notes.append(
             "The first line looks like data, so columns are numbered. If it names the columns, use --header; if you "

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, model_validator
@@ -12,11 +12,10 @@ from sfumato.baskets import BasketFormat
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.roles import Role
-from sfumato.data.source import hide_password
 from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
-from sfumato.errors import PolicyError, quote_names
+from sfumato.errors import PolicyError, hide_password, quote_names
 from sfumato.workflow.points_section import PointsSection
 
 
@@ -71,6 +70,11 @@ class DataSection(Description):
     """The column of a long-form file, or of a file of points, that orders the items of a sequence."""
     points: PointsSection | None = None
     """For trajectories: the file holds points, which become sequences of regions."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What was given, without the password of an address: a notebook stores what it shows."""
+        for name, value in super().__repr_args__():
+            yield name, hide_password(value) if name == "path" else value
 
 
 class RolesSection(Description):

@@ -16,8 +16,8 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.data.source import hide_password
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
+from sfumato.errors import hide_password
 from sfumato.lazy import find_kind
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
@@ -33,7 +33,7 @@ from sfumato.release import Claim, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections, make_sections
 from sfumato.sequences import Sequences
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.sequence_utility import measure_sequence_utility
@@ -162,8 +162,14 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
     suppressed = int(release.losses.get("suppressed_rows", 0))
     if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
         return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
+    left_out = " ".join(method.leaves_out for method in policy.methods() if method.leaves_out)
+    if left_out:
+        dropped = int(release.losses.get("dropped_sequences", 0))
+        return {"rows": suppressed + dropped, "seen": False, "safe": True, "why": left_out}
     if get_starred_rows(release) != "suppressed":
-        return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
+        drops = "dropped_rows" in release.losses and release.data.missing is Missing.DROP
+        left = " Rows with a missing quasi-identifying value are not in the release." if drops else ""
+        return {"rows": suppressed, "seen": True, "safe": True, "why": f"No row was suppressed.{left}"}
     rows = "1 suppressed row shows" if suppressed == 1 else f"{suppressed} suppressed rows show"
     hidden = any(claim.property == "shown_in_suppressed" for claim in release.claims)
     apart = any(_counts_apart(claim) for claim in release.claims)

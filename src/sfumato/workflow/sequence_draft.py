@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.errors import DataError, PolicyError
 from sfumato.sequences import Sequences
-from sfumato.workflow.draft_methods import Purpose, bound_share, choose_k
+from sfumato.workflow.draft_methods import Purpose, bound_share, choose_k, round_down
 from sfumato.workflow.toml_text import comment_out, write_comment, write_entry, write_value
 
 TRIED = 500
@@ -51,8 +51,14 @@ def _write_anonymized(sequences: Sequences, k: int, pattern: list[Any], support:
         write_entry("attack", "sequence_linking", "knows some points of a person's sequence and looks for the rest"),
         "",
         "[gate]",
-        f"max_risk = {{ sequence_linking = {bound_share(1 / k, min(TRIED, len(sequences)))} }}",
+        f"max_risk = {{ sequence_linking = {_bound_linking(k, len(sequences))} }}",
     ]
+
+
+def _bound_linking(k: int, count: int) -> float:
+    """A limit that a good release keeps. It leaves, and must not tell how many sequences were dropped."""
+    tried = next((few for few in (TRIED, 200, 100, 50, 20, 10) if few <= count), None)
+    return 1.0 if tried is None else bound_share(1 / k, tried)
 
 
 def _write_hidden(pattern: list[Any], support: int) -> list[str]:
@@ -76,7 +82,7 @@ def _write_hiding(pattern: list[Any], support: int) -> list[str]:
             "AN EXAMPLE, the most frequent pattern of two items: put those that must not show, each as a list of items."
         ),
         f"patterns = [{write_value(pattern)}]",
-        write_entry("threshold", support // 2, f"it is in {support:,} sequences now"),
+        write_entry("threshold", round_down(support // 2), f"it is in {support:,} sequences now"),
     ]
 
 

@@ -46,6 +46,8 @@ def draw_case(chance: np.random.Generator) -> tuple[list[Elements], list[Element
     rows = [draw_elements(chance, 6, sets=sets) for _ in range(chance.integers(1, 8))]
     patterns = [draw_elements(chance, 3, sets=sets) or [["a"]] for _ in range(chance.integers(1, 4))]
     gap = None if chance.integers(2) else int(chance.integers(0, 3))
+    known = {"a", *(item for row in rows for element in row for item in element)}  # others are refused
+    patterns = [[list({i if i in known else "a": i for i in element}) for element in pattern] for pattern in patterns]
     return [[["a"]], *rows], patterns, gap, None if chance.integers(2) else int(chance.integers(1, 5))
 
 
@@ -170,9 +172,18 @@ def test_a_sequence_may_become_empty_and_keeps_its_place() -> None:
 
 def test_patterns_that_never_occur_change_nothing() -> None:
     data = sf.Sequences.of([["a", "b"], [], ["b"]])
-    release = sf.HideSequences(patterns=[["b", "a"], ["z"]], threshold=0, strategy="exact").protect(data)
+    release = sf.HideSequences(patterns=[["b", "a"]], threshold=0, strategy="exact").protect(data)
     assert release.data == data
     assert release.losses["loss"] == 0
+
+
+def test_a_misspelt_item_is_not_called_hidden(tmp_path: Any) -> None:
+    data = sf.Sequences.of([["home", "clinic"]] * 3)
+    with pytest.raises(sf.PolicyError, match="1 items that no sequence holds"):
+        sf.HideSequences(patterns=[["home", "clinics"]], threshold=0).protect(data)
+    (tmp_path / "secret.txt").write_text("-2\n")
+    with pytest.raises(sf.PolicyError, match="lists no pattern"):
+        sf.HideSequences(file=str(tmp_path / "secret.txt"), threshold=0).protect(data)
 
 
 def test_numbers_are_items_too() -> None:

@@ -19,15 +19,13 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.published_words import LEVEL_MARK
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.measure.checks import CHECKS, Evidence, Measure, checks_claim
 from sfumato.table import Table
-
-LEVEL_MARK = "\x1f"
-"""The separator of a leaf's labels, lowest first, in a claim's `parents`."""
 
 
 def distinct_l(table: Table, column: str, *, starred_rows: StarredRows = "class") -> int:

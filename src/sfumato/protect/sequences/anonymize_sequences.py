@@ -50,6 +50,9 @@ class AnonymizeSequences(Method):
     loss_meaning: ClassVar[str] = (
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
     )
+    leaves_out: ClassVar[str] = (
+        "Sequences that have nothing in common with a frequent one are not in the release; how many is not told."
+    )
     truthful: ClassVar[bool] = False
     public_fields: ClassVar[tuple[str, ...]] = ("k", "literal")
 

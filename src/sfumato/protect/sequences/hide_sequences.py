@@ -18,7 +18,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Flags, Ints
 from sfumato.details import SequenceDetails
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PolicyError
 from sfumato.protect.method import Method
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
@@ -152,6 +152,7 @@ class HideSequences(Method):
                 f"{MARK} is an item of the data, so it cannot mark what is hidden; rename it, or delete instead"
             )
         patterns = self.list_secrets()
+        _refuse_unknown_items(patterns, data)
         thresholds = self._count_thresholds(len(patterns), len(data))
         draft = self._start_draft(data, patterns)
         chance = randomness or Randomness.secure()
@@ -228,6 +229,19 @@ class HideSequences(Method):
             )
         counts = [t if isinstance(t, int) else floor(Fraction(repr(t)) * rows) for t in given]
         return np.array(counts, dtype=np.int64)
+
+
+def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> None:
+    """Stop at a misspelt item: its pattern would stay, under a claim that it is hidden."""
+    if not patterns:
+        raise PolicyError("there is nothing to hide: the file lists no pattern")
+    known = set(map(str, data.items))
+    unknown = {str(item) for pattern in patterns for element in pattern for item in element} - known
+    if unknown:
+        raise PolicyError(
+            f"the patterns name {len(unknown)} items that no sequence holds; check their spelling, or remove them: an "
+            "item that does not occur needs no hiding"
+        )
 
 
 def _spell_pattern(pattern: Any) -> Any:

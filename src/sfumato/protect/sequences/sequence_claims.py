@@ -70,7 +70,12 @@ def claim_nothing_added(mark: str = "") -> Claim:
         measure="added_elements",
         arguments={"mark": mark} if mark else {},
         needs_original=True,
-        meaning="Every published sequence is contained in its original: nothing was added, moved or replaced.",
+        meaning=(
+            f"Every published sequence is contained in its original, apart from the marks {mark} that stand for items: "
+            "nothing else was added, moved or replaced."
+            if mark
+            else "Every published sequence is contained in its original: nothing was added, moved or replaced."
+        ),
     )
 
 
