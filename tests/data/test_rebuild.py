@@ -71,6 +71,13 @@ def test_texts_stay_as_they_are_and_their_bytes_are_exactly_theirs(
     assert letters == "".join(text or "" for text in again.to_list()).encode()
 
 
+def test_only_a_frame_that_was_rebuilt_is_not_rebuilt_again() -> None:
+    made = rebuild_frame(cut(pl.DataFrame({"text": COLUMNS["text"]})))
+    assert rebuild_frame(made) is made
+    for derived in (made.head(3), made.clone(), made.with_columns(pl.col("text").alias("b"))):
+        assert rebuild_frame(derived) is not derived
+
+
 def test_a_blanked_cell_is_zero_below_its_mask() -> None:
     frame = rebuild_frame(cut(pl.DataFrame({name: COLUMNS[name] for name in ("text", "whole", "half", "truth")})))
     for name in ("whole", "half"):

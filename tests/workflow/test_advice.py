@@ -18,8 +18,9 @@ from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.method import Method
 from sfumato.table import Table
-from sfumato.workflow import advice
+from sfumato.workflow import advice, advice_trial
 from sfumato.workflow.advice import advise_on_loss
+from sfumato.workflow.advice_trial import begin_trial
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 
@@ -53,7 +54,7 @@ def test_columns_without_a_hierarchy_get_measured_alternatives(people: Table) ->
 
 def test_a_release_that_lost_little_is_left_alone(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     published = Partition(models=FIVE).protect(people).data
-    monkeypatch.setattr(advice, "_try_alternatives", lambda *_: pytest.fail("nothing is tried after a good run"))
+    monkeypatch.setattr(advice, "try_alternatives", lambda *_: pytest.fail("nothing is tried after a good run"))
     assert advise_on_loss((Generalize(models=FIVE),), people, published, 0.1) == ()
 
 
@@ -89,6 +90,32 @@ def test_large_tables_are_sampled(people: Table, monkeypatch: pytest.MonkeyPatch
 def test_no_time_no_further_trial(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "_SECONDS", -1.0)
     assert advise(Generalize(models=FIVE), people) == ()
+
+
+def test_another_process_tries_the_same(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Generalize(models=FIVE)
+    release = method.protect(people)
+    monkeypatch.setattr(advice_trial, "_KERNELS", "not loaded")
+    with begin_trial((method,), people, release) as trial:
+        assert trial is not None
+        assert trial.collect() == tuple(advice.try_alternatives(method, people))
+    with begin_trial((Partition(models=FIVE),), people, Partition(models=FIVE).protect(people)) as trial:
+        assert trial is None, "nothing was lost"
+
+
+def test_alternatives_are_tried_here_if_no_other_process_can(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Generalize(models=FIVE)
+    release = method.protect(people)
+    monkeypatch.setattr(advice_trial, "_KERNELS", "not loaded")
+    monkeypatch.setattr(advice_trial, "_START", "raise SystemExit(1)")
+    with begin_trial((method,), people, release) as trial:
+        assert trial is not None
+        tried = trial.collect()
+    assert tried is None
+    assert "use partition" in advise_on_loss((method,), people, release.data, 0.9, tried)[0]
+    monkeypatch.setattr(advice_trial.sys, "executable", "/no/such/python")
+    with begin_trial((method,), people, release) as trial:
+        assert trial is None
 
 
 def test_advice_stays_with_the_custodian(people: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

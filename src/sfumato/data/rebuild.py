@@ -9,14 +9,25 @@ in order: a null cell is an empty text, a zero or false under its mask.
 
 from __future__ import annotations
 
+from weakref import WeakValueDictionary
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sfumato.arrays import Flags
+
+_rebuilt: WeakValueDictionary[int, pl.DataFrame] = WeakValueDictionary()
+"""The rebuilt frames that are in use, by identity: a release is replaced several times on its way, and not copied."""
+
 
 def rebuild_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Build the same frame in fresh memory; categories become text, as in every table that is read."""
-    return pl.DataFrame([rebuild_column(column) for column in frame.get_columns()])
+    if _rebuilt.get(id(frame)) is frame:
+        return frame
+    made = pl.DataFrame([rebuild_column(column) for column in frame.get_columns()])
+    _rebuilt[id(made)] = made
+    return made
 
 
 def rebuild_column(column: pl.Series) -> pl.Series:
@@ -53,11 +64,16 @@ def _copy_numbers(column: pl.Series) -> pa.Array:
     values = np.array(column.fill_null(zero).to_numpy(), copy=True)
     if column.dtype.is_float():
         values += values.dtype.type(0)  # −0.0 equals 0.0 in every count, but a reader of the file could tell them apart
-    return pa.array(values, mask=column.is_null().to_numpy() if column.null_count() else None)
+    # Not pyarrow's own constructor: it loads pandas wherever that is installed.
+    cells = _pack_bits(values) if column.dtype == pl.Boolean else pa.py_buffer(values)
+    buffers = [_pack_present_bits(column), cells]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers, column.null_count())
 
 
 def _pack_present_bits(column: pl.Series) -> pa.Buffer | None:
     """The bits of the cells that are not missing."""
-    if not column.null_count():
-        return None
-    return pa.array(np.array(column.is_not_null().to_numpy(), copy=True)).buffers()[1]
+    return _pack_bits(column.is_not_null().to_numpy()) if column.null_count() else None
+
+
+def _pack_bits(flags: Flags) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))

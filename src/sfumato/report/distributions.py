@@ -14,7 +14,7 @@ import polars as pl
 from markupsafe import Markup
 
 from sfumato.data.hierarchy import SUPPRESSED
-from sfumato.report import content, pictures, wording
+from sfumato.report import bar_pictures, content, wording
 from sfumato.report.number_bins import NumberBins, NumberCells, are_digits_codes, choose_bins, parse_cells
 from sfumato.report.run_account import RunAccount
 
@@ -59,7 +59,7 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     things, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
-        "svg": Markup(pictures.draw_histogram(bins.edges, after, before)),
+        "svg": Markup(bar_pictures.draw_histogram(bins.edges, after, before)),
         "label": f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(after), 'range')} of numbers.",
         "head": "Range",
         "rows": [*zip(bins.labels, shown_before, after, strict=True), *untold],
@@ -96,7 +96,7 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
     after = [count for _, _, count in rows]
     return {
         "name": name,
-        "svg": Markup(pictures.draw_distribution(labels, after, before)),
+        "svg": Markup(bar_pictures.draw_distribution(labels, after, before)),
         "label": (
             f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
             f"{wording.count_noun(counts.height, 'value')}."

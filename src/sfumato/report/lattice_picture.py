@@ -7,102 +7,68 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from sfumato.protect.anonymity.explain import LatticeNode
-from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.pictures import PALETTE
+from sfumato.report.svg import Drawing
+from sfumato.report.ticks import choose_ticks
 
-_INK, _SOFT, _LINE = (PALETTE[name][0] for name in ("ink", "soft", "line"))
+_SOFT, _LINE = (PALETTE[name][0] for name in ("soft", "line"))
 _REFUSED, _FINE, _CHOSEN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
-_STATES = {"domain": ["refused", "will do", "chosen"], "range": [_REFUSED, _FINE, _CHOSEN]}
 MOST_LABELLED = 40
 
 
 def draw_lattice(nodes: Sequence[LatticeNode]) -> str:
     """Nodes in rows by their height, finest at the bottom, joined if they differ by one step."""
-    places = _place_nodes(nodes)
-    points = [
-        {
-            "x": places[node.levels],
-            "y": sum(node.levels),
-            "state": _name_node_state(node),
-            "levels": _format_node_levels(node),
-        }
-        for node in nodes
-    ]
-    lines = [
-        {"x": places[node.levels], "y": sum(node.levels), "x2": places[above], "y2": sum(above)}
-        for node in nodes
-        for above in _list_coarser_neighbours(node.levels)
-        if above in places
-    ]
+    tallest = max(sum(node.levels) for node in nodes)
+    drawing = Drawing(680, 60 + 42 * tallest)
+    _draw_heights(drawing, tallest)
+    spots = _place_nodes(nodes, drawing, tallest)
+    for node in nodes:
+        for above in _list_coarser_neighbours(node.levels):
+            if above in spots:
+                drawing.add_line(spots[node.levels], spots[above], _LINE)
     labelled = len(nodes) <= MOST_LABELLED
-    layers: list[Spec] = [
-        {
-            "data": {"values": lines},
-            "mark": {"type": "rule", "color": _LINE, "strokeWidth": 1},
-            "encoding": _encode_line_ends(),
-        },
-        {
-            "mark": {"type": "circle", "size": 150 if labelled else 60, "opacity": 1},
-            "encoding": {"color": {"field": "state", "type": "nominal", "scale": _STATES, "legend": None}},
-        },
-    ]
-    if labelled:
-        layers.append(
-            {"mark": {"type": "text", "dy": -13, "fontSize": 10, "color": _SOFT}, "encoding": _encode_label()}
-        )
-    encoding = {"x": {"field": "x", "type": "quantitative", "axis": None}, "y": _encode_height()}
-    return render_svg(
-        {
-            "width": 680,
-            "height": 60 + 42 * _find_tallest(nodes),
-            "data": {"values": points},
-            "encoding": encoding,
-            "layer": layers,
-        }
-    )
+    for node in nodes:
+        x, y = spots[node.levels]
+        drawing.add_circle(x, y, 6 if labelled else 4, _choose_colour(node))
+        if labelled:
+            words = " ".join(str(level) for level in node.levels)
+            drawing.add_words(x, y - 10, words, _SOFT, size=10, anchor="middle")
+    return drawing.render(left=42, right=2, top=2, bottom=2)
 
 
-def _encode_label() -> Spec:
-    return {"text": {"field": "levels", "type": "nominal"}}
+def _draw_heights(drawing: Drawing, tallest: int) -> None:
+    """An axis that counts the steps of generalization."""
+    drawing.add_line((0, 0), (0, drawing.height), _LINE)
+    drawing.add_words(-30, drawing.height / 2, "steps of generalization", _SOFT, anchor="middle", upright=True)
+    for tick in choose_ticks(0, tallest, min(max(tallest, 1), 10)) if tallest else [0.0]:
+        drawing.add_words(-6, _place_height(drawing, tick, tallest) + 4, f"{tick:g}", _SOFT, anchor="end")
 
 
-def _encode_line_ends() -> Spec:
-    return {
-        "x2": {"field": "x2"},
-        "y2": {"field": "y2"},
-    }
+def _place_height(drawing: Drawing, height: float, tallest: int) -> float:
+    """Where a row of nodes lies: the labels of the topmost are inside the picture."""
+    return drawing.height - 8 - (drawing.height - 32) * height / max(tallest, 1)
 
 
-def _encode_height() -> Spec:
-    return {
-        "field": "y",
-        "type": "quantitative",
-        "title": "steps of generalization",
-        "axis": {"grid": False, "tickMinStep": 1},
-    }
-
-
-def _find_tallest(nodes: Sequence[LatticeNode]) -> int:
-    return max(sum(node.levels) for node in nodes)
-
-
-def _name_node_state(node: LatticeNode) -> str:
-    return "chosen" if node.chosen else "will do" if node.will_do else "refused"
-
-
-def _format_node_levels(node: LatticeNode) -> str:
-    return " ".join(str(level) for level in node.levels)
-
-
-def _place_nodes(nodes: Sequence[LatticeNode]) -> dict[tuple[int, ...], float]:
-    """Each row of nodes centred."""
+def _place_nodes(
+    nodes: Sequence[LatticeNode], drawing: Drawing, tallest: int
+) -> dict[tuple[int, ...], tuple[float, float]]:
+    """Where each node lies: each row of them centred."""
     rows: dict[int, list[tuple[int, ...]]] = defaultdict(list)
     for node in nodes:
         rows[sum(node.levels)].append(node.levels)
+    gap = (drawing.width - 80) / max(1, *(len(row) - 1 for row in rows.values()))
     return {
-        levels: position - (len(row) - 1) / 2
-        for row in rows.values()
+        levels: (
+            drawing.width / 2 + gap * (position - (len(row) - 1) / 2),
+            _place_height(drawing, height, tallest),
+        )
+        for height, row in rows.items()
         for position, levels in enumerate(sorted(row, reverse=True))
     }
+
+
+def _choose_colour(node: LatticeNode) -> str:
+    return _CHOSEN if node.chosen else _FINE if node.will_do else _REFUSED
 
 
 def _list_coarser_neighbours(levels: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from sfumato.report import (
     attack_stories,
+    bar_pictures,
     content,
     distributions,
     findings,
@@ -33,6 +35,13 @@ STEPPED = ("loss", "non_uniform_entropy", "precision", "total_variation")
 def render_page(account: RunAccount) -> str:
     """The report as HTML, without scripts and without external resources."""
     here = files("sfumato.report")
+    style = render_colours() + here.joinpath("page.css").read_text(encoding="utf-8") + _mark_printed_pages(account)
+    return _load_template().render(style=Markup(style), **_collect_page_content(account)).lstrip()
+
+
+@cache
+def _load_template() -> Template:
+    """The page as jinja2 compiles it, which takes a process longer than to fill it in: a run writes two reports."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
         number=wording.format_count,
@@ -41,9 +50,7 @@ def render_page(account: RunAccount) -> str:
         clean=wording.clean_label,
         spaced=wording.space_name,
     )
-    template = environment.from_string(here.joinpath("page.html.j2").read_text(encoding="utf-8"))
-    style = render_colours() + here.joinpath("page.css").read_text(encoding="utf-8") + _mark_printed_pages(account)
-    return template.render(style=Markup(style), **_collect_page_content(account)).lstrip()
+    return environment.from_string(files("sfumato.report").joinpath("page.html.j2").read_text(encoding="utf-8"))
 
 
 def _mark_printed_pages(account: RunAccount) -> str:
@@ -136,19 +143,19 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
     gates = {gate["gate"]: gate["limit"] for gate in account.certificate.get("gate", ())}
     limit = gates.get("max_linking_risk")
     bars = [
-        pictures.RiskBar("originals", before.risk, before.low, before.high, risk_text, "before"),
-        pictures.RiskBar("release", after["risk"], after["low"], after["high"], risk_after, "after"),
+        bar_pictures.RiskBar("originals", before.risk, before.low, before.high, risk_text, "before"),
+        bar_pictures.RiskBar("release", after["risk"], after["low"], after["high"], risk_after, "after"),
     ]
     rows = [
         ("originals", risk_text, wording.format_span(before.low, before.high)),
         ("release", risk_after, wording.format_span(after["low"], after["high"])),
     ]
     return {
-        "svg": Markup(pictures.draw_risks(bars, limit)),
+        "svg": Markup(bar_pictures.draw_risks(bars, limit)),
         "label": f"Share of people whom linking finds: {risk_text} in the originals, {risk_after} in the release.",
         "rows": rows,
         "limit": None if limit is None else wording.format_percent(limit),
-        "log": pictures.has_vanishing_bar(bars),
+        "log": bar_pictures.has_vanishing_bar(bars),
         "before": risk_text,
         "after": risk_after,
         "known": attack_stories.join_columns(attack_stories.find_known_columns(after, account.certificate)[0]),
@@ -173,7 +180,7 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
     bins = [name for name, _, _ in content.BINS]
     least = content.find_smallest_crowd(account.sizes_after)
     return {
-        "svg": Markup(pictures.draw_crowds(bins, before if has_originals else None, after)),
+        "svg": Markup(bar_pictures.draw_crowds(bins, before if has_originals else None, after)),
         "label": "Share of people by the number of people with the same values.",
         "rows": [
             (name, wording.format_percent(was) if has_originals else None, wording.format_percent(now))

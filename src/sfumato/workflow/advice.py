@@ -8,7 +8,7 @@ custodian: on the terminal, in the internal report and in the private record, an
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import prod
 from types import MappingProxyType
@@ -51,24 +51,33 @@ class TriedAlternative(NamedTuple):
     loss: float
 
 
-def advise_on_loss(methods: tuple[Method, ...], original: Any, published: Any, loss: float | None) -> tuple[str, ...]:
+def advise_on_loss(
+    methods: tuple[Method, ...],
+    original: Any,
+    published: Any,
+    loss: float | None,
+    tried: Iterable[TriedAlternative] | None = None,
+) -> tuple[str, ...]:
     """One sentence on what loses less if a run lost much or starred a column; none if nothing that was tried does."""
-    if loss is None or len(methods) != 1 or not isinstance(original, Table) or not isinstance(published, Table):
-        return ()
-    starred = _list_starred_columns(published)
-    if loss <= HIGH_LOSS and not starred:
+    if loss is None or not is_advice_due(methods, original, published, loss):
         return ()
     report_progress("trying what would lose less")
-    table = _take_sample(original)
-    better = sorted(
-        (tried for tried in _try_alternatives(methods[0], table) if tried.loss <= _BETTER * loss),
-        key=lambda tried: tried.loss,
-    )
+    table = take_sample(original)
+    tried = try_alternatives(methods[0], table) if tried is None else tried
+    better = sorted((one for one in tried if one.loss <= _BETTER * loss), key=lambda one: one.loss)
     if not better:
         return ()
-    options = ", or ".join(f"{tried.words}: loss {tried.loss:.3g}" for tried in better)
+    options = ", or ".join(f"{one.words}: loss {one.loss:.3g}" for one in better)
     sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
-    return (f"{_explain_loss(starred, original)}: {options}, instead of {loss:.3g} (measured{sample}).",)
+    why = _explain_loss(_list_starred_columns(published), original)
+    return (f"{why}: {options}, instead of {loss:.3g} (measured{sample}).",)
+
+
+def is_advice_due(methods: tuple[Method, ...], original: Any, published: Any, loss: float | None) -> bool:
+    """Whether a run lost much or starred a column, so that alternatives are tried."""
+    if loss is None or len(methods) != 1 or not isinstance(original, Table) or not isinstance(published, Table):
+        return False
+    return loss > HIGH_LOSS or bool(_list_starred_columns(published))
 
 
 def _list_starred_columns(published: Table) -> list[str]:
@@ -88,11 +97,13 @@ def _explain_loss(starred: list[str], original: Table) -> str:
     return f'{quote_names(starred)} became "*" everywhere' if starred else "Much was lost"
 
 
-def _take_sample(table: Table) -> Table:
+def take_sample(table: Table) -> Table:
+    """The rows on which alternatives are tried."""
     return table if len(table) <= _MOST_ROWS else table.with_frame(table.frame.sample(_MOST_ROWS, seed=0))
 
 
-def _try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]:
+def try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]:
+    """Protect the table in other ways, one after another, and measure what each loses."""
     deadline = time.monotonic() + _SECONDS
     for alternative in _list_alternatives(method, table):
         if time.monotonic() > deadline:

@@ -45,15 +45,19 @@ def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> Prot
         method.refuse_undeclared(original)
     # Rows and conditions are about the originals: a later method must not look for them in what is left.
     settled = [method.settle(original, randomness) if number else method for number, method in enumerate(methods)]
-    release, keys = Release(original, None, (), {}), {}
-    for number, method in enumerate(methods):
-        step = settled[number].follow_rows(_require_rows(release)) if number else method
+    release: Release | None = None
+    keys: dict[str, Key] = {}
+    for method, settled_method in zip(methods, settled, strict=True):
+        step = method if release is None else settled_method.follow_rows(_require_rows(release))
+        data = original if release is None else release.data
         if isinstance(step, KeyedMethod):
-            keys[method.model_dump()["method"]] = key = step.new_key(release.data, randomness)
-            next_release = step.protect(release.data, key, randomness=randomness)
+            keys[method.model_dump()["method"]] = key = step.new_key(data, randomness)
+            next_release = step.protect(data, key, randomness=randomness)
         else:
-            next_release = step.protect(release.data, randomness=randomness)
-        release = _chain_releases(release, _state_unknown(replace(next_release, method=method)))
+            next_release = step.protect(data, randomness=randomness)
+        stated = _state_unknown(replace(next_release, method=method))
+        release = stated if release is None else _chain_releases(release, stated)
+    assert release is not None  # a policy has at least one method
     return ProtectedData(_guard_blanked_crowds(release), keys)
 
 
@@ -82,8 +86,6 @@ def _state_unknown(release: Release) -> Release:
 
 def _chain_releases(first: Release, then: Release) -> Release:
     """Combine two releases in a row: they are checked with the last data and the first originals only."""
-    if first.method is None:
-        return then
     steps = first.details.steps if isinstance(first.details, ChainDetails) else (first.details,)
     claims = _merge_unchanged_claims(_name_step(first.claims, 0), _changed_columns(then), then)
     return Release(

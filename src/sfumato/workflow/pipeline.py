@@ -36,6 +36,7 @@ from sfumato.report.run_account import RunAccount
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.advice import advise_on_loss
+from sfumato.workflow.advice_trial import begin_trial
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -84,7 +85,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     release = _type_published_cells(protected.release, original, policy) if given is None else protected.release
     release = _order_rows_by_policy(release, policy, chance)
     clock.lap("protect")
-    with target.stage_folders() as staging:
+    with target.stage_folders() as staging, begin_trial(policy.methods(), original, release) as trial:
         published = _write_and_read_back(release, policy, staging)
         clock.lap("write")
         findings = _measure_written_claims(release, original, published)
@@ -95,7 +96,6 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record = _build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
-        record["advice"] = list(advise_on_loss(policy.methods(), original, published, record["utility"].get("loss")))
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
@@ -106,6 +106,9 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         run_account = replace(
             gather_account(policy, original, release, published, record, clock.seconds), differences=differences
         )
+        lost, tried = record["utility"].get("loss"), None if trial is None else trial.collect()
+        record["advice"] = list(advise_on_loss(policy.methods(), original, published, lost, tried))
+        run_account = replace(run_account, advice=(*record["advice"], *run_account.advice))
         clock.lap("compare")
         certificate = _certify(
             run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)

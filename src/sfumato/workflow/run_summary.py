@@ -293,7 +293,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
 
 def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = True) -> tuple[str, ...]:
     """What to do next."""
-    sentences = [*body.get("advice", ()), *_advise_on_levels(body, release)]
+    sentences = list(_advise_on_levels(body, release))
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
     if body["data"]["shape"] == "table" and in_order and any(row["kind"] != "drawn" for row in body["changes"]):
