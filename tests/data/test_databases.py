@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -224,7 +224,14 @@ def test_a_mistyped_address_does_not_show_its_password(address: str) -> None:
     methods = {"protect": [{"method": "partition", "models": [{"model": "k_anonymity", "k": 2}]}]}
     policy = sf.Policy.model_validate({"data": {"path": address}, **methods})
     assert "hunter2" not in repr(policy)
-    for read in (sf.Table.read, sf.Baskets.read, sf.Sequences.read, sf.audit, sf.draft_policy):
+    readers: list[Callable[[str], object]] = [
+        sf.Table.read,
+        sf.Baskets.read,
+        sf.Sequences.read,
+        sf.audit,
+        sf.draft_policy,
+    ]
+    for read in readers:
         with pytest.raises(SfumatoError) as refused:
             read(address)
         assert "hunter2" not in str(refused.value)

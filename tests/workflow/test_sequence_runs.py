@@ -123,6 +123,18 @@ def test_a_certificate_does_not_deny_that_sequences_were_left_out(folder: Path) 
     assert "not in the release" in told[0]["why"]
 
 
+def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:
+    walks = sf.Sequences.of([["home", "work"]] * 4)
+    sentence = "Whether people can be found by items that others know of them was not tried."
+    for method, attacks, said in (
+        (sf.HideSequences(patterns=[["home", "work"]], threshold=0), [], True),
+        (sf.HideSequences(patterns=[["home", "work"]], threshold=0), ["sequence_linking"], False),
+        (sf.AnonymizeSequences(k=2), [], False),
+    ):
+        run = sf.run(walks, method, attacks=attacks)
+        assert (sentence in run.certificate.body["verdict"]["unchecked"]) == said
+
+
 def test_marks_are_not_called_a_part_of_the_original() -> None:
     for mark, said in (("Δ", True), ("delete", False)):
         release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark=mark).protect(sf.Sequences.of([["a", "b"]]))

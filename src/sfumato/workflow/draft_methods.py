@@ -166,7 +166,7 @@ def bound_share(share: float, count: int) -> float:
 
 def round_down(count: int) -> int:
     """A count with one digit: exact ones leave as parameters of the policy, and tell how many people there were."""
-    digits = 10 ** (len(str(count)) - 1)
+    digits: int = 10 ** (len(str(count)) - 1)
     return count // digits * digits
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.role_proposals import propose_roles
 from sfumato.data.roles import Role
@@ -20,6 +21,7 @@ from sfumato.errors import PolicyError, quote_names
 from sfumato.lazy import find_kind
 from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
 
@@ -281,6 +283,9 @@ def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]
         unaimed = [name for name in published.sensitive if name not in aims]
         if unaimed:
             made.append(f"No attack tried to infer {quote_names(unaimed)}.")
+    crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
+    if isinstance(published, Baskets | Sequences) and not crowds and "sequence_linking" not in ran:
+        made.append("Whether people can be found by items that others know of them was not tried.")
     if "composition" not in ran:
         made.append("Whether this release tells more together with other releases was not tried.")
     private = sum(claim["needs_original"] for claim in record["claims"])
