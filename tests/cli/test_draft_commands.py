@@ -95,6 +95,7 @@ def test_answers_on_a_terminal_are_obeyed(people: Path) -> None:
     assert policy["protect"][0]["models"] == [{"model": "k_anonymity", "k": 4}]
 
 
+@pytest.mark.slow
 def test_empty_answers_take_the_defaults(people: Path, invoke: Invoke) -> None:
     ran = type_answers(["init", people.name], ["", "", "", ""], people.parent)
     assert ran.code == 0, ran.said

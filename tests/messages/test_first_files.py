@@ -39,6 +39,18 @@ NOTED: dict[str, tuple[str, str]] = {
         '"salary" looks like numbers in a spelling that is read as words, without an order',
     ),
     "slashes.csv": (write_rows(";"), '"born" looks like dates in a spelling that is read as words, without an order'),
+    "visits.csv": (
+        "patient_id,age\n" + "".join(f"{1000 + i % 12},{20 + i % 12}\n" for i in range(60)),
+        'Values of "patient_id" repeat. If a person has several rows, k counts rows and not people',
+    ),
+    "trips.csv": (
+        "trip,x,y,t\n" + "".join(f"{i % 4},{i * 7},{i * 3},{i}\n" for i in range(60)),
+        'The rows look like points of trips ("x", "y", "t"), and here each point counts as a person',
+    ),
+    "walks.txt": (
+        "".join(" -1 ".join(str(1 + (i * 7 + n * n) % 23) for n in range(12)) + " -1 -2\n" for i in range(23)),
+        "100% of the sequences differ from all others, and they have 12 steps on average",
+    ),
     "unnamed.csv": (write_rows(";", head=("name", "", "", "")), "3 of 4 columns have no name. If a title is above"),
 }
 

@@ -14,6 +14,7 @@ import polars as pl
 Reader = Callable[[pl.Series], pl.Series]
 
 _DAY = r"^\d{4}-\d{2}-\d{2}$"
+_DOTTED_DAY, _SLASHED_DAY = r"^\d{2}\.\d{2}\.\d{4}$", r"^\d{4}/\d{2}/\d{2}$"
 _AMOUNT = r"^-?\d+\.\d+$"
 _MOMENT = (
     r"^(?:(?<day>\d{4}-\d{2}-\d{2})[T ])?(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)"
@@ -36,7 +37,13 @@ def choose_number_reader(original: pl.Series) -> Reader | None:
     if original.dtype != pl.String or original.null_count() == len(original):
         return None
     texts = original.drop_nulls().unique()
-    for looks, read in ((_DAY, _cast_to_days), (_AMOUNT, _cast_to_floats)):
+    readers = (
+        (_DAY, _cast_to_days),
+        (_DOTTED_DAY, _cast_dotted_days),
+        (_SLASHED_DAY, _cast_slashed_days),
+        (_AMOUNT, _cast_to_floats),
+    )
+    for looks, read in readers:
         if texts.str.contains(looks).all() and read(texts).null_count() == 0:
             return read
     if texts.str.contains(_MOMENT).all():
@@ -48,9 +55,17 @@ def _cast_to_numbers(column: pl.Series, kind: pl.DataType) -> pl.Series:
     return column if column.dtype.is_numeric() else column.cast(pl.String).cast(kind, strict=False)
 
 
-def _cast_to_days(column: pl.Series) -> pl.Series:
-    days = column.cast(pl.String).str.to_date("%Y-%m-%d", strict=False) if column.dtype != pl.Date else column
+def _cast_to_days(column: pl.Series, spelling: str = "%Y-%m-%d") -> pl.Series:
+    days = column.cast(pl.String).str.to_date(spelling, strict=False) if column.dtype != pl.Date else column
     return days.to_physical().cast(pl.Int64)
+
+
+def _cast_dotted_days(column: pl.Series) -> pl.Series:
+    return _cast_to_days(column, "%d.%m.%Y")
+
+
+def _cast_slashed_days(column: pl.Series) -> pl.Series:
+    return _cast_to_days(column, "%Y/%m/%d")
 
 
 def _cast_to_floats(column: pl.Series) -> pl.Series:

@@ -61,11 +61,13 @@ class DraftSource:
         """Look at the beginning of a file."""
         found = shape or detect_shape(str(path))
         source = cls(str(path), found, separator, header, encoding)
-        if found == "table" and separator is None and source.is_text:
-            _refuse_single_column(source)
-        if found != "table" or header is not None or not source.is_text:
+        if found != "table" or not source.is_text:
             return source
-        return replace(source, header=not source._starts_with_data())
+        if header is None:
+            source = replace(source, header=not source._starts_with_data())
+        if separator is None:
+            _refuse_single_column(source)
+        return source
 
     @cached_property
     def is_text(self) -> bool:
@@ -141,10 +143,11 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
 
 
 def _refuse_single_column(source: DraftSource) -> None:
-    """Refuse one column whose cells hold a sign as often as its heading does: several that were not parted."""
+    """Refuse one column whose cells hold a sign as often as its first line does: several that were not parted."""
     if source.frame.width != 1:
         return
-    heading, cells = source.frame.columns[0], source.frame.to_series().cast(pl.String).drop_nulls()
+    cells = source.frame.to_series().cast(pl.String).drop_nulls()
+    heading = source.frame.columns[0] if source.header or not len(cells) else str(cells[0])
     for sign in {letter for letter in heading if not letter.isalnum() and letter not in "_-.\"'"}:
         times = heading.count(sign)
         if len(cells) and int((cells.str.count_matches(sign, literal=True) >= times).sum()) >= 0.9 * len(cells):

@@ -39,6 +39,7 @@ from sfumato.workflow.draft_methods import (
     parse_purpose,
     write_table_methods,
 )
+from sfumato.workflow.draft_notes import note_different_sequences, note_points, note_several_rows
 from sfumato.workflow.draft_source import DraftSource
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.sequence_draft import write_sequence_methods
@@ -121,7 +122,8 @@ def draft_policy(
             if source.shape == "baskets"
             else write_sequence_methods(source.sequences, source.path, chosen, k)
         )
-        draft = PolicyDraft(path, _join_sections(head, methods, _write_output()), {}, ())
+        notes = tuple(note_different_sequences(source.sequences)) if source.shape == "sequences" else ()
+        draft = PolicyDraft(path, _join_sections(head, methods, _write_output()), {}, notes)
     else:
         draft = _draft_table_policy(source, path, chosen, head, k, sensitive)
     Policy.parse(draft.text, path)  # a draft that cannot be read is a fault of ours
@@ -326,6 +328,7 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
         )
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     notes += find_misread_columns(source.frame.drop(removed)).explain()
+    notes += [*note_several_rows(proposals), *note_points(source.frame.columns)]
     if removed:
         notes.append(f"Not released: {quote_names(removed)}.")
     return tuple(notes)
