@@ -45,7 +45,7 @@ def build_sequence_section(
     """What became of the sequences; for the custodian."""
     details = release.details.part(SequenceDetails) or SequenceDetails()
     figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
-    figures += _draw_distances(published, original, details)
+    figures += _draw_distances(published, original, release.details.rows)
     figures += draw_grid_figures(published, original) or [_draw_steps(published, original)]
     notes = _list_notes(details)
     if details.sensitive is not None:
@@ -157,9 +157,9 @@ def _count_in_bins(several: Sequence[Ints]) -> tuple[list[str], list[list[int]]]
     return names[shown], [side[shown] for side in counts]
 
 
-def _draw_distances(published: Sequences, original: Sequences, details: SequenceDetails) -> list[ReportFigure]:
+def _draw_distances(published: Sequences, original: Sequences, owners: Ints | None) -> list[ReportFigure]:
     """How far sequences are from their originals; nothing if that takes too long or nobody says whose they are."""
-    rows = np.arange(len(published)) if details.rows is None else np.asarray(details.rows)
+    rows = np.arange(len(published)) if owners is None else np.asarray(owners)
     if len(rows) != len(published) or not len(rows) or rows.max() >= len(original):
         return []
     if int((np.diff(original.offsets)[rows] * np.diff(published.offsets)).sum()) > _COMPARED:
