@@ -43,7 +43,7 @@ def optimum(setting: Setting) -> Findings:
         rows.append(measure_size(size, 5.0 if setting.quick else 60.0))
     frame = frame_of(rows)
     kept = frame.filter(pl.col("bound") == 0).height
-    apart = frame.with_columns(pl.col("bf_p2ka") / pl.col("optimum").clip(1))
+    apart = frame.with_columns(pl.col("bf_p2ka") / pl.col("best_found").clip(1))
     return Findings(
         statements=(
             Statement(
@@ -56,7 +56,7 @@ def optimum(setting: Setting) -> Findings:
             Statement(
                 "The approach assures about the same supports.",
                 f"BF-P2kA moves them by {_join(frame['bf_p2ka'])}, which is {apart['bf_p2ka'].min():.1f} to "
-                f"{apart['bf_p2ka'].max():.1f} times what the best release found does ({_join(frame['optimum'])}).",
+                f"{apart['bf_p2ka'].max():.1f} times what the best release found does ({_join(frame['best_found'])}).",
                 None,
                 '"About" has no number.',
             ),
@@ -72,7 +72,7 @@ def optimum(setting: Setting) -> Findings:
                 "distances",
                 "The sum of the differences of supports over the k-frequent patterns",
                 frame,
-                "Per pattern: the sum divided by the number of patterns, for BF-P2kA and for the optimum.",
+                "Per pattern: the sum divided by the number of patterns. A best one that is proven is the optimum.",
             ),
         ),
         plots=(
@@ -81,11 +81,11 @@ def optimum(setting: Setting) -> Findings:
                 {
                     f"{row['trucks']} trucks, k = {row['k']}": {
                         "BF-P2kA": row["bf_p2ka_per_pattern"],
-                        "optimum": row["optimum_per_pattern"],
+                        "best found": row["best_per_pattern"],
                     }
                     for row in rows
                 },
-                soft=("optimum",),
+                soft=("best found",),
                 digits=2,
             ),
         ),
@@ -98,17 +98,18 @@ def measure_size(size: Size, seconds: float) -> dict[str, Any]:
     data = Sequences.of(generate_trucks()[: size.trucks])
     release = AnonymizeSequences(k=size.k).protect(data)
     changes = pattern_changes(data, release.data, size.k)
-    best = support_optimum(data, size.k, seconds)
+    solved = support_optimum(data, size.k, seconds)
+    best = min(solved.distance, changes.support_distance)  # out of time, the solver may be behind the method
     return {
         "trucks": size.trucks,
         "k": size.k,
         "patterns": changes.before,
         "bf_p2ka": changes.support_distance,
-        "optimum": best.distance,
-        "bound": best.bound,
-        "proven": best.proven,
+        "best_found": best,
+        "bound": solved.bound,
+        "proven": solved.bound == best,
         "bf_p2ka_per_pattern": changes.support_distance / changes.before,
-        "optimum_per_pattern": best.distance / changes.before,
+        "best_per_pattern": best / changes.before,
     }
 
 

@@ -72,5 +72,5 @@ def test_sparse_and_dense_tracks() -> None:
 
 def test_the_optimum_is_below_the_method() -> None:
     row = measure_size(Size(20, 3), 10.0)
-    assert row["proven"] and 0 < row["optimum"] == row["bound"] < row["bf_p2ka"]
+    assert row["proven"] and 0 < row["best_found"] == row["bound"] < row["bf_p2ka"]
     assert row["bf_p2ka_per_pattern"] == row["bf_p2ka"] / row["patterns"]

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Visits of the cells of a grid, and flows between them, before and after: for sequences whose items are such cells."""
+"""Visits of the cells of a grid, and flows between them, before and after: for sequences whose items are such cells.
+
+More visits are more of one colour, and flows are lines that keep to the right like traffic, so that the two directions
+between two cells are apart.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from math import hypot
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -21,6 +26,14 @@ _LISTED = 12
 """How many cells and flows the tables list."""
 _FLOWS = 150
 """How many flows are drawn, the strongest first."""
+_DRAWN = 2_500
+"""How many cells a grid may have if those without a visit are drawn too."""
+_ASIDE = 0.13
+"""How far to the right a flow is drawn, in sides of a cell."""
+
+
+_LEGEND: Spec = {"title": None, "labelColor": PALETTE["ink"][0], "labelFontSize": 12, "tickCount": 4, "format": ",d"}
+_SIDE_TITLE: Spec = {"fontWeight": "normal", "fontSize": 12, "color": PALETTE["ink"][0]}
 
 
 class _Cell(NamedTuple):
@@ -48,7 +61,7 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
         ),
         _make_figure(
             "Flows",
-            f"How often each step between cells is made{seen}.",
+            f"How often each step between cells is made{seen}. Lines keep to the right, like traffic.",
             _draw_flows(strongest, cells, sides),
             flows,
             sides,
@@ -69,71 +82,95 @@ def _read_cells(*several: Sequences | None) -> dict[str, _Cell]:
 
 def _draw_visits(visits: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> str:
     """A map of squares, the darker the more visits."""
+    counts = [(cells[name], side, count) for side in sides for name, count in visits.select("region", side).iter_rows()]
+    unvisited = [(cell, side, 0) for side in sides for cell in _list_cells(cells) - set(cells.values())]
     values = [
-        {"row": cells[name].row, "column": cells[name].column, "side": side, "visits": count}
-        for side in sides
-        for name, count in visits.select("region", side).iter_rows()
+        {"row": cell.row, "column": cell.column, "side": side, "visits": count}
+        for cell, side, count in sorted(counts + unvisited)
     ]
-    colour: Spec = {
+    # Shades of one colour by opacity: a mixed colour would not follow the page into dark mode.
+    shade: Spec = {
         "field": "visits",
         "type": "quantitative",
-        "title": None,
-        "scale": {"range": [PALETTE["card"][0], PALETTE["accent"][0]], "domainMin": 0},
+        "scale": {"range": [0, 1], "domainMin": 0},
+        "legend": {**_LEGEND, "symbolType": "square", "symbolFillColor": PALETTE["accent"][0]},
     }
-    layer: Spec = {
-        "mark": {"type": "rect", "stroke": PALETTE["before"][0], "strokeWidth": 0.5},
-        "encoding": {
-            "x": {"field": "column", "type": "ordinal", "title": None, "axis": None},
-            "y": {"field": "row", "type": "ordinal", "title": None, "axis": None, "sort": "descending"},
-            "color": colour,
-        },
+    place: Spec = {
+        "x": {"field": "column", "type": "ordinal", "axis": None},
+        "y": {"field": "row", "type": "ordinal", "axis": None, "sort": "descending"},
     }
-    return render_svg(_repeat_sides(values, sides, layer))
+    frames: Spec = {
+        "mark": {"type": "rect", "filled": False, "stroke": PALETTE["line"][0], "strokeWidth": 0.5},
+        "encoding": place,
+    }
+    squares: Spec = {
+        "mark": {"type": "rect", "color": PALETTE["accent"][0]},
+        "encoding": place | {"opacity": shade},
+    }
+    return render_svg(_repeat_sides(values, sides, [squares, frames]))
+
+
+def _list_cells(cells: Mapping[str, _Cell]) -> set[_Cell]:
+    """All cells of the smallest grid from the first row and column on that holds some; no others if it is large."""
+    rows, columns = (max(cell[axis] for cell in cells.values()) + 1 for axis in (0, 1))
+    if rows * columns > _DRAWN:
+        return set(cells.values())
+    return {_Cell(row, column) for row in range(rows) for column in range(columns)}
 
 
 def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> str:
     """A line for each flow from the middle of one cell to that of another, the wider the stronger."""
     values = [
-        {
-            "x": cells[start].column, "y": cells[start].row, "x2": cells[goal].column, "y2": cells[goal].row,
-            "side": side, "count": count,
-        }
+        {**_shift(cells[start], cells[goal]), "side": side, "count": count}
         for side in sides
         for start, goal, count in flows.select("start", "goal", side).iter_rows()
-        if count
-    ]  # fmt: skip
+        if count and start != goal
+    ]
+    dots = [{"x": cell.column, "y": cell.row, "side": side} for side in sides for cell in sorted(_list_cells(cells))]
     width: Spec = {
         "field": "count",
         "type": "quantitative",
-        "title": None,
-        "scale": {"range": [0.3, 6], "domainMin": 0},
+        "scale": {"range": [0.4, 5], "domainMin": 0},
+        "legend": {**_LEGEND, "symbolType": "stroke", "symbolStrokeColor": PALETTE["accent"][0]},
     }
-    layer: Spec = {
-        "mark": {"type": "rule", "color": PALETTE["accent"][0], "opacity": 0.6, "strokeCap": "round"},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": None, "axis": None},
-            "y": {"field": "y", "type": "quantitative", "title": None, "axis": None},
-            "x2": {"field": "x2"},
-            "y2": {"field": "y2"},
-            "strokeWidth": width,
-        },
+    place: Spec = {
+        axis: {"field": axis, "type": "quantitative", "axis": None, "scale": {"nice": False, "zero": False}}
+        for axis in ("x", "y")
     }
-    return render_svg(_repeat_sides(values, sides, layer))
+    middles: Spec = {
+        "transform": [{"filter": "!isValid(datum.count)"}],
+        "mark": {"type": "point", "filled": True, "size": 5, "color": PALETTE["before"][0]},
+        "encoding": place,
+    }
+    lines: Spec = {
+        "transform": [{"filter": "isValid(datum.count)"}],
+        "mark": {"type": "rule", "color": PALETTE["accent"][0], "opacity": 0.8},
+        "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "strokeWidth": width},
+    }
+    return render_svg(_repeat_sides([*dots, *values], sides, [middles, lines]))
 
 
-def _repeat_sides(values: list[dict[str, object]], sides: tuple[str, ...], layer: Spec) -> Spec:
+def _shift(start: _Cell, goal: _Cell) -> dict[str, float]:
+    """The ends of a flow, moved to its right."""
+    right, up = goal.column - start.column, goal.row - start.row
+    aside = _ASIDE / hypot(right, up) if right or up else 0.0
+    x, y = up * aside, -right * aside
+    return {"x": start.column + x, "y": start.row + y, "x2": goal.column + x, "y2": goal.row + y}
+
+
+def _repeat_sides(values: list[dict[str, Any]], sides: tuple[str, ...], layers: list[Spec]) -> Spec:
     """The same picture of each side, next to each other, on one scale."""
     pictures = [
         {
-            **layer,
+            "layer": layers,
             "width": 190,
             "height": 190,
-            "title": {"text": side, "fontWeight": "normal"} if len(sides) > 1 else None,
+            "title": _SIDE_TITLE | {"text": side} if len(sides) > 1 else None,
             "transform": [{"filter": {"field": "side", "equal": side}}],
         }
         for side in sides
     ]
-    scales = {"scale": {"color": "shared", "strokeWidth": "shared", "x": "shared", "y": "shared"}}
+    scales = {"scale": {"opacity": "shared", "strokeWidth": "shared", "x": "shared", "y": "shared"}}
     return {"data": {"values": values}, "hconcat": pictures, "resolve": scales}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The section about sequences: lengths and items before and after, and what was hidden.
+"""The section about sequences: lengths, items, steps and distances before and after, and what was hidden.
 
 The page that leaves gets the same pictures of the release alone.
 """
@@ -12,18 +12,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
 from sfumato.measure.sequences.hidden_sequences import count_matching
+from sfumato.measure.sequences.visits import edit_distances, flow_counts
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
 from sfumato.report.grid_pictures import draw_grid_figures
-from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.pictures import LABEL, PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.sequences import Sequences
 
 _MOST = 10
 _SECRETS = 12
 """How many items are drawn, and how many patterns are named."""
+_COMPARED = 2_000_000_000
+"""Pairs of elements that are compared for distances, at most."""
 _SIDES = ("before", "after")
 
 
@@ -41,7 +45,8 @@ def build_sequence_section(
     """What became of the sequences; for the custodian."""
     details = release.details.part(SequenceDetails) or SequenceDetails()
     figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
-    figures += draw_grid_figures(published, original)
+    figures += _draw_distances(published, original, release.details.rows)
+    figures += draw_grid_figures(published, original) or [_draw_steps(published, original)]
     notes = _list_notes(details)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(release, original, published, details.sensitive))
@@ -70,7 +75,11 @@ def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
         "sequences",
         "What is published",
         intro,
-        (_draw_lengths(published), _draw_items(published), *draw_grid_figures(published)),
+        (
+            _draw_lengths(published),
+            _draw_items(published),
+            *(draw_grid_figures(published) or [_draw_steps(published)]),
+        ),
     )
 
 
@@ -113,9 +122,14 @@ def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
         _Pair("frequent", utility["frequent_before"], utility["frequent_after"]),
         _Pair("on one side only", utility["lost_patterns"], utility["ghost_patterns"]),
     ]
-    caption = "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts."
+    caption = (
+        "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts. "
+        "Frequent is what reaches min_support of the policy's section measure."
+    )
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
-    rows = tuple((loss_words.LOSSES[name][0], f"{utility[name]:.4g}") for name in names if name in utility)
+    rows = tuple(
+        (loss_words.LOSSES[name][0], f"{utility[name]:.4g}" if name in utility else "undefined") for name in names
+    )
     return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]
 
 
@@ -125,14 +139,51 @@ def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:
 
 def _draw_lengths(published: Sequences, original: Sequences | None = None) -> ReportFigure:
     several = [np.diff(data.offsets) for data in (original, published) if data is not None]
-    longest = max(int(lengths.max(initial=0)) for lengths in several)
+    names, counts = _count_in_bins(several)
+    return _build_pair_figure("Lengths", "How many sequences have how many elements.", names, counts, "Elements")
+
+
+def _count_in_bins(several: Sequence[Ints]) -> tuple[list[str], list[list[int]]]:
+    """Numbers in bins that double, without the empty ones at both ends."""
+    longest = max(int(numbers.max(initial=0)) for numbers in several)
     bounds = [0, 1, 2, 3]
     while bounds[-1] <= longest:
         bounds.append(2 * bounds[-1] - 1)
     bins = list(pairwise(bounds))
     names = [str(low) if high - low == 1 else f"{low} to {high - 1}" for low, high in bins]
-    counts = [[int(((lengths >= low) & (lengths < high)).sum()) for low, high in bins] for lengths in several]
-    return _build_pair_figure("Lengths", "How many sequences have how many elements.", names, counts, "Elements")
+    counts = [[int(((numbers >= low) & (numbers < high)).sum()) for low, high in bins] for numbers in several]
+    held = [place for place in range(len(bins)) if any(side[place] for side in counts)] or [0]
+    shown = slice(held[0], held[-1] + 1)
+    return names[shown], [side[shown] for side in counts]
+
+
+def _draw_distances(published: Sequences, original: Sequences, owners: Ints | None) -> list[ReportFigure]:
+    """How far sequences are from their originals; nothing if that takes too long or nobody says whose they are."""
+    rows = np.arange(len(published)) if owners is None else np.asarray(owners)
+    if len(rows) != len(published) or not len(rows) or rows.max() >= len(original):
+        return []
+    if int((np.diff(original.offsets)[rows] * np.diff(published.offsets)).sum()) > _COMPARED:
+        return []
+    distances = edit_distances(original, published, rows)
+    names, counts = _count_in_bins([distances])
+    caption = (
+        f"How many published sequences differ from their originals by how many elements inserted, deleted or replaced: "
+        f"{distances.mean():.3g} on average."
+    )
+    return [_build_pair_figure("Distances", caption, names, counts, "Elements")]
+
+
+def _draw_steps(published: Sequences, original: Sequences | None = None) -> ReportFigure:
+    """The most frequent steps from one item to the next."""
+    sides = _SIDES if original is not None else _SIDES[1:]
+    flows = flow_counts(published if original is None else original, published)
+    flows = flows.sort([*sides, "start", "goal"], descending=[True] * len(sides) + [False, False]).head(_MOST)
+    names = [
+        wording.shorten_label(f"{start} → {goal}", 2 * LABEL) for start, goal in flows.select("start", "goal").rows()
+    ]
+    counts = [flows[side].to_list() for side in sides]
+    caption = f"How often an item directly follows another, of the {len(names)} most frequent steps."
+    return _build_pair_figure("Steps", caption, names, counts, "Step", "Times")
 
 
 def _draw_items(published: Sequences, original: Sequences | None = None) -> ReportFigure:
@@ -152,13 +203,18 @@ def _count_owners(data: Sequences) -> dict[str, int]:
 
 
 def _build_pair_figure(
-    title: str, caption: str, names: Sequence[str], counts: Sequence[Sequence[int]], first: str
+    title: str,
+    caption: str,
+    names: Sequence[str],
+    counts: Sequence[Sequence[int]],
+    first: str,
+    counted: str = "Sequences",
 ) -> ReportFigure:
     sides = _SIDES[-len(counts) :]
     values = list(zip(names, *counts, strict=True))
     pairs = [_Pair(name, both[0] if len(both) == 2 else None, both[-1]) for name, *both in values]
     rows = tuple((name, *map(wording.format_count, both)) for name, *both in values)
-    head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, "Sequences")
+    head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, counted)
     return ReportFigure(title, _draw_pairs(pairs), caption, caption, head, rows)
 
 

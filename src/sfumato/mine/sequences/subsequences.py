@@ -8,7 +8,7 @@
 A closed pattern is contained in no longer pattern of the same support, a maximal one in no longer frequent pattern,
 where supports are counted under the same limits. `max_length` is a number of items; it leaves out longer patterns and
 does not change which ones are closed or maximal. The empty pattern is not included. The order is that of a depth-first
-search and does not depend on the number of threads.
+search and does not depend on the number of threads. The mark Δ of hidden items is never part of a pattern.
 
 Papers: J. Pei et al., *PrefixSpan*, ICDE 2001. J. Wang, J. Han, *BIDE: efficient mining of frequent closed sequences*,
 ICDE 2004.
@@ -26,6 +26,7 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Items
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
+from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked, has_marks
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences
 
@@ -110,6 +111,9 @@ def find_subsequences(
     limits = check_limits(max_gap, window)
     least = compute_least_count(min_support, len(sequences))
     is_filtered = kind != "all" and not limits.is_free
+    is_marked = has_marks(sequences)
+    if is_marked and limits.is_free:
+        sequences = drop_marks(sequences)
     question = SubsequenceQuestion(
         least=least,
         kind=0 if is_filtered else get_args(PatternKind).index(kind),
@@ -131,6 +135,8 @@ def find_subsequences(
         rows=len(sequences),
         flat=sequences.flat,
     )
+    if is_marked and not limits.is_free:
+        found = found.take(flag_unmarked(found))
     if is_filtered:
         from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The mark Δ of a hidden item is never part of a pattern, but it keeps its position where gaps are limited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.arrays import Flags
+from sfumato.public.marked_items import MARK
+from sfumato.sequences import Sequences
+
+if TYPE_CHECKING:
+    from sfumato.mine.sequences.subsequences import Subsequences
+
+
+def has_marks(sequences: Sequences) -> bool:
+    """Whether a mark is among the items."""
+    return MARK in sequences.items
+
+
+def drop_marks(sequences: Sequences) -> Sequences:
+    """The sequences without their marks and the positions of these: the same patterns if nothing limits gaps."""
+    kept = sequences.codes != sequences.items.index(MARK)
+    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    bounds = kept_before[sequences.element_offsets]
+    return Sequences(sequences.items, sequences.offsets, bounds, sequences.codes[kept], flat=sequences.flat)
+
+
+def flag_unmarked(found: Subsequences) -> Flags:
+    """Which patterns have no mark."""
+    mark = found.items.index(MARK)
+    owners = np.repeat(np.arange(len(found)), np.diff(found.offsets))
+    flags = np.ones(len(found), dtype=np.bool_)
+    flags[owners[(found.codes == mark) | (found.codes == ~mark)]] = False
+    return flags

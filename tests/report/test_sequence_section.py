@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The section about sequences: what it counts, what it calls undefined, and what the page that leaves has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sfumato as sf
+from sfumato.report.run_account import ReportFigure, ReportSection
+from sfumato.report.sequence_section import build_outgoing_sequence_section, build_sequence_section
+
+WALKS = sf.Sequences.of([list("abcde")] * 3 + [list("abcdf")])
+RELEASE = sf.AnonymizeSequences(k=3).protect(WALKS)
+
+
+def by_title(section: ReportSection) -> Mapping[str, ReportFigure]:
+    return {figure.title: figure for figure in section.figures}
+
+
+def test_lengths_distances_and_steps_are_counted() -> None:
+    figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, {}))
+    assert RELEASE.data.to_lists()[3] == list("abcd")
+    assert figures["Lengths"].rows == (("3 to 4", "0", "1"), ("5 to 8", "4", "3"))
+    assert figures["Distances"].rows == (("0", "3"), ("1", "1"))
+    assert "0.25 on average" in figures["Distances"].caption
+    assert figures["Steps"].rows[-1] == ("d → f", "1", "0")
+    assert "Frequent patterns" not in figures
+
+
+def test_a_measure_without_a_value_is_undefined() -> None:
+    utility = {"frequent_before": 3.0, "frequent_after": 0.0, "lost_patterns": 3.0, "ghost_patterns": 0.0}
+    figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility | {"pattern_distortion": 1.0}))
+    assert dict(figures["Frequent patterns"].rows) == {
+        "Similarity of supports (SupSim)": "undefined",
+        "F-measure": "undefined",
+        "Supports moved": "undefined",
+        "Fewer patterns (M2)": "1",
+        "Smaller supports (M3)": "undefined",
+    }
+
+
+def test_the_page_that_leaves_compares_with_nothing() -> None:
+    figures = by_title(build_outgoing_sequence_section(RELEASE.data))
+    assert set(figures) == {"Lengths", "Items", "Steps"}
+    assert figures["Steps"].head == ("Step", "Times")
+    assert figures["Steps"].rows[0] == ("a → b", "4")
+
+
+def test_cells_of_a_grid_get_a_map_instead_of_bars() -> None:
+    cells = sf.Sequences.of([["r0c0", "r0c1"]] * 3)
+    release = sf.AnonymizeSequences(k=3).protect(cells)
+    assert set(by_title(build_sequence_section(release, cells, release.data, {}))) == {
+        "Lengths", "Items", "Distances", "Visits", "Flows",
+    }  # fmt: skip
+
+
+def test_distances_follow_the_rows_of_all_methods() -> None:
+    """The first sequence is dropped, so that the second published one is the third original."""
+    walks = sf.Sequences.of([["x"], list("abc"), list("abc"), list("abd")])
+    release = sf.AnonymizeSequences(k=2).protect(walks)
+    assert release.details.rows.tolist() == [1, 2, 3]
+    figures = by_title(build_sequence_section(release, walks, release.data, {}))
+    assert figures["Distances"].rows == (("0", "2"), ("1", "1"))
