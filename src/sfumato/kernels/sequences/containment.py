@@ -39,6 +39,27 @@ SEQUENCES = (
 )
 
 
+@compile_cached(f"void({SEQUENCES}, PatternCodes, uint8[::1])")
+def match_free_rows(offsets, element_offsets, codes, pattern, flags):  # type: ignore[no-untyped-def]
+    """Set the flag of each row that holds the pattern, whose limits are none: the leftmost match is enough."""
+    count = pattern.starts.shape[0] - 1
+    for row in range(offsets.shape[0] - 1):
+        step = np.int64(0)
+        for element in range(offsets[row], offsets[row + 1]):
+            if _holds_codes(
+                codes,
+                element_offsets[element],
+                element_offsets[element + 1],
+                pattern.codes,
+                pattern.starts[step],
+                pattern.starts[step + 1],
+            ):
+                step += 1
+                if step == count:
+                    flags[row] = 1
+                    break
+
+
 @compile_cached(f"void({SEQUENCES}, PatternCodes, int32[::1], uint8[::1])")
 def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type: ignore[no-untyped-def]
     """Set the flag of each row that holds the pattern; `latest` has room for two rows.

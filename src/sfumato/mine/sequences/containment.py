@@ -68,15 +68,18 @@ def flag_code_rows(sequences: Sequences, codes: list[Codes], limits: MatchLimits
     """The same for a pattern of rising codes, with limits as numbers."""
     if not codes:
         return np.ones(len(sequences), dtype=bool)
-    from sfumato.kernels.sequences.containment import PatternCodes, match_rows
+    from sfumato.kernels.sequences.containment import PatternCodes, match_free_rows, match_rows
 
     starts = np.cumsum([0, *map(len, codes)], dtype=np.int64)
     flat = np.ascontiguousarray(np.concatenate(codes), dtype=np.int32)
-    longest = int(np.diff(sequences.offsets).max(initial=0))
     flags = np.zeros(len(sequences), dtype=np.uint8)
-    latest = np.empty(2 * longest, dtype=np.int32)
     wanted = PatternCodes(flat, starts, limits.max_gap, limits.window)
-    match_rows(sequences.offsets, sequences.element_offsets, sequences.codes, wanted, latest, flags)
+    arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
+    if limits.is_free:
+        match_free_rows(*arrays, wanted, flags)
+    else:
+        longest = int(np.diff(sequences.offsets).max(initial=0))
+        match_rows(*arrays, wanted, np.empty(2 * longest, dtype=np.int32), flags)
     return flags.astype(bool)
 
 

@@ -2,18 +2,19 @@
 """Closed and maximal patterns under limits on gaps or windows, by comparing all frequent patterns with each other.
 
 Under such limits a part of a pattern can be rarer than the pattern itself, so that patterns one item longer do not
-decide, as they do without limits. Every longer pattern is tried; those without some item of the shorter one
-are passed over first.
+decide, as they do without limits. Every longer pattern that holds all items of a shorter one is tried.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import groupby
 
 import numpy as np
 
 from sfumato.arrays import Flags
 from sfumato.mine.sequences.subsequences import Subsequences, list_pattern_codes
+from sfumato.progress import report_progress
 
 Elements = tuple[tuple[int, ...], ...]
 
@@ -21,23 +22,45 @@ Elements = tuple[tuple[int, ...], ...]
 def flag_uncovered(found: Subsequences, same_support: bool) -> Flags:
     """Which patterns no longer one contains, among all or among those of the same support."""
     patterns = list_pattern_codes(found)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for number, support in enumerate(found.supports.tolist()):
-        groups[support if same_support else 0].append(number)
+    order = np.lexsort((-np.diff(found.offsets), found.supports if same_support else np.zeros(len(found))))
     kept = np.ones(len(found), dtype=bool)
-    lengths = np.diff(found.offsets)
-    for group in groups.values():
-        numbers = sorted(group, key=lambda number: -int(lengths[number]))
-        items = [{code for element in patterns[number] for code in element} for number in numbers]
-        for place, number in enumerate(numbers):
-            kept[number] = not any(
-                lengths[other] > lengths[number]
-                and items[place] <= items[earlier]
-                and _is_inside(patterns[number], patterns[other])
-                for earlier, other in enumerate(numbers[:place])
-                if kept[other]  # what covers a covered one covers this one, too
-            )
+    for done, (_, group) in enumerate(groupby(order.tolist(), lambda n: found.supports[n] if same_support else 0)):
+        report_progress("comparing patterns", done)
+        longer = _PatternIndex()
+        for _, same_length in groupby(group, lambda n: found.offsets[n + 1] - found.offsets[n]):
+            numbers = list(same_length)
+            for number in numbers:
+                kept[number] = not longer.covers(patterns[number])
+            for number in numbers:
+                if kept[number]:  # what covers a covered one covers the others, too
+                    longer.add(patterns[number])
     return kept
+
+
+class _PatternIndex:
+    """Patterns, and for each item a bit for each of them that holds it: a whole number may have any number of bits."""
+
+    def __init__(self) -> None:
+        self.patterns: list[Elements] = []
+        self.holders: dict[int, int] = defaultdict(int)
+
+    def add(self, pattern: Elements) -> None:
+        bit = 1 << len(self.patterns)
+        self.patterns.append(pattern)
+        for code in {code for element in pattern for code in element}:
+            self.holders[code] |= bit
+
+    def covers(self, pattern: Elements) -> bool:
+        """Whether some pattern of the index contains this one."""
+        candidates = (1 << len(self.patterns)) - 1
+        for code in {code for element in pattern for code in element}:
+            candidates &= self.holders.get(code, 0)
+        while candidates:
+            last = candidates.bit_length() - 1
+            if _is_inside(pattern, self.patterns[last]):
+                return True
+            candidates ^= 1 << last
+        return False
 
 
 def _is_inside(pattern: Elements, other: Elements) -> bool:
