@@ -3,8 +3,8 @@
 
 A number is shared as the values of a random polynomial at 1 … n, one for each site, with the number at 0 (Shamir 1979).
 Its degree t is the largest below half the sites, so that t sites together know nothing about it, and 2t + 1 values
-still determine a product (Ben-Or, Goldwasser and Wigderson 1988; products are shared again as by Gennaro, Rabin and Rabin
-1998). Sums are free; a product takes one round.
+still determine a product (Ben-Or, Goldwasser and Wigderson 1988; products are shared again as by Gennaro, Rabin and
+Rabin 1998). Sums are free; a product takes one round.
 
 Whether a number a is negative is the last bit of 2a modulo the odd prime p. Open c = 2a + r for a random r of 61 shared
 bits, which hides a perfectly; then the last bit of 2a is that of c, flipped by the last bit of r, and flipped if c < r,
