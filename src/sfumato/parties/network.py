@@ -77,10 +77,16 @@ class Network(ABC):
         """All sites but this one, in order."""
         return tuple(site for site in self.sites if site != self.site)
 
-    async def send(self, receiver: str, kind: str, arrays: Mapping[str, Array] | None = None, **facts: Fact) -> None:
+    async def send(
+        self,
+        receiver: str,
+        kind: str,
+        arrays: Mapping[str, Array] | None = None,
+        facts: Mapping[str, Fact] | None = None,
+    ) -> None:
         """Send a message to one site."""
         envelope = Envelope(self.session, self.site, receiver, self._sent[receiver])
-        frame = encode_frame(envelope, Message(kind, arrays or {}, facts))
+        frame = encode_frame(envelope, Message(kind, arrays or {}, facts or {}))
         if len(frame) > self.most_bytes:
             raise PartyError(
                 f'"{kind}" would be a message of {len(frame):,} bytes, above the limit of {self.most_bytes:,}; '
@@ -112,27 +118,33 @@ class Network(ABC):
         self.transcript.add("received", sender, kind, frame)
         return message
 
-    async def broadcast(self, kind: str, arrays: Mapping[str, Array] | None = None, **facts: Fact) -> None:
+    async def broadcast(
+        self, kind: str, arrays: Mapping[str, Array] | None = None, facts: Mapping[str, Fact] | None = None
+    ) -> None:
         """Send one message to every other site."""
         for receiver in self.others:
-            await self.send(receiver, kind, arrays, **facts)
+            await self.send(receiver, kind, arrays, facts)
 
     async def gather(self, kind: str) -> dict[str, Message]:
         """The next message of every other site."""
         return {sender: await self.receive(sender, kind) for sender in self.others}
 
-    async def exchange(self, kind: str, arrays: Mapping[str, Array] | None = None, **facts: Fact) -> dict[str, Message]:
+    async def exchange(
+        self, kind: str, arrays: Mapping[str, Array] | None = None, facts: Mapping[str, Fact] | None = None
+    ) -> dict[str, Message]:
         """Broadcast, then gather; the answer holds this site's own message too, and is in the order of the sites."""
-        await self.broadcast(kind, arrays, **facts)
+        await self.broadcast(kind, arrays, facts)
         received = await self.gather(kind)
-        received[self.site] = Message(kind, arrays or {}, facts)
+        received[self.site] = Message(kind, arrays or {}, facts or {})
         return {site: received[site] for site in self.sites}
 
     async def abort(self, reason: str) -> None:
         """Tell the other sites that this one stops; failures are ignored, as the connection may be what failed."""
         for receiver in self.others:
             try:
-                await asyncio.wait_for(self.send(receiver, ABORT, reason=reason[:300]), min(self.timeout, 2.0))
+                await asyncio.wait_for(
+                    self.send(receiver, ABORT, facts={"reason": reason[:300]}), min(self.timeout, 2.0)
+                )
             except (SfumatoError, OSError, TimeoutError):
                 continue
 
@@ -252,9 +264,10 @@ async def _run_local_sites(
     done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     for task in waiting:
         task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    for task in done:
-        task.result()  # raises the error that ended the run
+    await asyncio.gather(*tasks, return_exceptions=True)
+    errors = [error for task in tasks if task in done and (error := task.exception()) is not None]
+    if errors:
+        raise errors[0]
     return [task.result() for task in tasks]
 
 
