@@ -55,10 +55,10 @@ def test_every_protocol_equals_pooled_mining(protocol: sf.parties.Protocol, supp
     assert len(result.statements) == len(result.transcripts) == 3
 
 
-ROWS = st.lists(st.lists(st.integers(1, 6), max_size=5), max_size=8)
+ROWS = st.lists(st.lists(st.integers(1, 4), max_size=3), max_size=6)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.lists(ROWS, min_size=3, max_size=5),
     st.one_of(st.integers(1, 6), st.sampled_from([0.1, 0.25, 0.333, 0.5, 1.0])),
