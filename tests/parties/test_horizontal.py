@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.baskets import Item
 from sfumato.errors import PartyError, PolicyError
 from sfumato.parties.horizontal import JointQuestion, mine_site
 from sfumato.parties.message import decode_frame
@@ -30,8 +31,8 @@ def collect(result: JointResult) -> tuple[list[list[object]], list[dict[str, obj
     return result.itemsets["items"].to_list(), result.rules.to_dicts()
 
 
-def pool(sites: Sequence[Sequence[Sequence[object]]]) -> sf.Baskets:
-    return sf.Baskets.of([row for site in sites for row in site])  # type: ignore[arg-type]
+def pool(sites: Sequence[Sequence[Sequence[Item]]]) -> sf.Baskets:
+    return sf.Baskets.of([row for site in sites for row in site])
 
 
 def mine_pooled(

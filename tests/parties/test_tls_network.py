@@ -136,7 +136,7 @@ def test_wrong_shapes_and_numbers_end_the_others(folders: list[SiteFolder]) -> N
                 arrays = {"share": np.full_like(arrays["share"], 2**63)}
             await send(receiver, kind, arrays, facts)  # type: ignore[arg-type]
 
-        network.send = change  # type: ignore[method-assign,assignment]
+        network.send = change  # type: ignore[method-assign]
         return await mine(network)
 
     assert_ended(run_all(folders, {"south": garble}), "outside the agreed range")

@@ -65,7 +65,7 @@ def init_party_command(
     if not name or not all(letter.isalnum() or letter in "-_" for letter in name) or len(name) > 64:
         raise PolicyError("the name of a site is 1 to 64 letters, digits, - or _, because files are named after it")
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "site.toml"
+    file = folder / f"{name}.toml"
     write_site_file(file, name, address)
     identity = make_identity(name, folder, days)
     if as_json:

@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import PartyError
 from sfumato.parties.certificates import PinnedCertificate, make_context, read_certificate
@@ -109,7 +110,8 @@ class TlsNetwork(Network):
             return queue.get_nowait()
         waiting = asyncio.ensure_future(queue.get())
         try:
-            await asyncio.wait([waiting, self._failure], return_when=asyncio.FIRST_COMPLETED)
+            both: list[asyncio.Future[Any]] = [waiting, self._failure]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
                 return waiting.result()
             raise self._failure.result()
