@@ -170,7 +170,11 @@ def _group(thing: Any) -> str:
 def _document_namespace(space: Any, known: Mapping[str, Any]) -> str:
     """The names of `sf.mine` and the like, without those that stand at the root as well."""
     own = {name: getattr(space, name) for name in space.__all__ if name not in known}
-    return "\n\n".join(_document(name, thing) for name, thing in own.items() if callable(thing))
+    return "\n\n".join(_document(name, thing) for name, thing in own.items() if _is_documented(thing))
+
+
+def _is_documented(thing: Any) -> bool:
+    return inspect.isfunction(thing) or inspect.isclass(thing)
 
 
 def _document(name: str, thing: Any) -> str:

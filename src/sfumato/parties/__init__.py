@@ -41,5 +41,6 @@ if TYPE_CHECKING:
     from sfumato.parties.site import run_site as run_site
     from sfumato.parties.site_config import SiteConfig as SiteConfig
     from sfumato.parties.statement import Statement as Statement
+    from sfumato.parties.threshold import Protocol as Protocol
 
 open_room(__name__)
