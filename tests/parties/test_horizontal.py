@@ -67,7 +67,7 @@ ROWS = st.lists(st.lists(st.integers(1, 4), max_size=3), max_size=6)
     st.sampled_from([0.3, 0.5, 0.8, 1.0]),
 )
 def test_random_baskets_equal_pooled_mining(sites: list[list[list[int]]], support: Support, confidence: float) -> None:
-    result = sf.parties.mine_horizontal([sf.Baskets.of(rows) for rows in sites], support, confidence)
+    result = sf.parties.mine_horizontal(sites, support, confidence)
     assert collect(result) == mine_pooled(pool(sites), support, confidence)
 
 
