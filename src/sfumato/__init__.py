@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sfumato import attack as attack
     from sfumato import measure as measure
     from sfumato import mine as mine
+    from sfumato import parties as parties
     from sfumato import protect as protect
     from sfumato.attack.attack import Attack as Attack
     from sfumato.attack.attack import Outcome as Outcome
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.errors import ClaimBroken as ClaimBroken
     from sfumato.errors import DataError as DataError
     from sfumato.errors import ImpossibleRelease as ImpossibleRelease
+    from sfumato.errors import PartyError as PartyError
     from sfumato.errors import PolicyError as PolicyError
     from sfumato.errors import SfumatoError as SfumatoError
     from sfumato.key import Key as Key

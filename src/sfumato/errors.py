@@ -8,7 +8,8 @@
     ├── DataError             a file or a table cannot be used as it is
     ├── ImpossibleRelease     no release satisfies what was asked
     ├── ClaimBroken           a claim did not hold when it was measured again
-    └── CertificateRefused    a certificate cannot be issued, or cannot be trusted
+    ├── CertificateRefused    a certificate cannot be issued, or cannot be trusted
+    └── PartyError            sites that mine together could not finish; no site has a result
 
 A message names the file, the column, how many rows, and the cure. It never holds a value of the data, nor a password.
 """
@@ -62,6 +63,10 @@ class ClaimBroken(SfumatoError):
 
 class CertificateRefused(SfumatoError):
     """A certificate cannot be issued, or cannot be trusted."""
+
+
+class PartyError(SfumatoError):
+    """Sites that mine together could not finish; no site has a result."""
 
 
 def quote_names(names: Iterable[str]) -> str:

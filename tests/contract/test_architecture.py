@@ -25,6 +25,7 @@ ALLOWED = {
     "attack": VOCABULARY | TOOLS | {"attack"},
     "measure": VOCABULARY | TOOLS | {"measure"},
     "mine": VOCABULARY | TOOLS,
+    "parties": VOCABULARY | TOOLS | {"parties"},
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
     "engine": {"arrays", "errors", "progress", "kernels", "engine"},
     "kernels": {"arrays", "kernels"},

@@ -15,10 +15,10 @@ from sfumato.protect import METHODS, MODELS
 NAMES = [
     "Attack", "Audit", "Baskets", "Cells", "Certificate", "CertificateRefused", "Claim", "ClaimBroken", "DataError",
     "DenseRegions", "Finding", "Grid", "Hierarchy", "ImpossibleRelease", "Key", "Method", "Missing", "Outcome",
-    "Patterns", "Policy", "Polygons",
+    "PartyError", "Patterns", "Policy", "Polygons",
     "PolicyDraft", "PolicyError", "Randomness", "Release", "Role", "Run", "Sequences", "SfumatoError", "Table",
     "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree", "draft_policy", "measure",
-    "mine", "propose_hierarchy", "protect", "read_release", "run", "verify",
+    "mine", "parties", "propose_hierarchy", "protect", "read_release", "run", "verify",
     *(kind.__name__ for kind in (*METHODS, *MODELS)),
 ]  # fmt: skip
 """Every method and model, and these."""

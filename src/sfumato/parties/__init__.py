@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Mining together without sharing: sites find joint rules, and none shows its data.
+
+How the package is built, from the bottom up:
+
+========================  ==============================================================================================
+`message`                 frames: a JSON header and raw arrays, parsed strictly, with limits
+`network`                 a site's connections; what a protocol is and the rules for writing one; sites in one process
+`tls_network`             the same between processes: TCP, mutual TLS 1.3, pinned certificates
+`statement`               what a site learnt, and a transcript of hashes
+`group`                   a group of prime order: hashing to it, multiplying, adding
+`union`                   private set union by commutative encryption
+`sums`                    secure sums by additive shares
+`field`, `shamir`         arithmetic modulo a prime on arrays; shares, products and comparisons with an honest majority
+`ring`                    the textbook's ring sum and the two-party comparison that ends it
+`threshold`               the choice among ways to test sums against zero
+`horizontal`              association rules over baskets that are split by rows between sites
+`joint_anonymity`         whether tables that are split by rows are k-anonymous together
+`site_config`, `site`     one site as a process of its own: `sfumato party`
+========================  ==============================================================================================
+
+A protocol is an async function ``protocol(network, private_input) -> result`` that every site runs alike. Results are
+frames with columns as in `sfumato.mine`, without counts that nobody needs to know, and a `Statement` for each site.
+
+The public names are those in the typing block.
+"""
+
+from __future__ import annotations
+
+from sfumato.lazy import open_room
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sfumato.parties.horizontal import JointQuestion as JointQuestion
+    from sfumato.parties.horizontal import mine_horizontal as mine_horizontal
+    from sfumato.parties.horizontal import mine_site as mine_site
+    from sfumato.parties.joint_anonymity import JointAnonymity as JointAnonymity
+    from sfumato.parties.joint_anonymity import check_k_anonymity as check_k_anonymity
+    from sfumato.parties.network import LocalNetwork as LocalNetwork
+    from sfumato.parties.network import Network as Network
+    from sfumato.parties.network import run_sites as run_sites
+    from sfumato.parties.result import JointResult as JointResult
+    from sfumato.parties.result import SiteResult as SiteResult
+    from sfumato.parties.site import run_site as run_site
+    from sfumato.parties.site_config import SiteConfig as SiteConfig
+    from sfumato.parties.statement import Statement as Statement
+    from sfumato.parties.threshold import Protocol as Protocol
+
+open_room(__name__)

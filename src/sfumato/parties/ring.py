@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""The textbook's secure sum around a ring, and the comparison of two parties that ends it (Kantarcioglu and Clifton).
+
+The first site adds its term to a random number R modulo 2^b and sends the sum on; every site adds its own. The last
+one holds V = R + total. Whether the total is negative is the highest bit of V - R modulo 2^b: the highest bits of both,
+flipped if the lower bits of V are below those of R. The first and the last site compare these without showing them
+(Damgård, Geisler and Krøigaard 2007): the first encrypts the bits of R by exponential ElGamal; the last computes, for
+each place, an encryption of zero exactly if the comparison is decided there, and sends them masked and shuffled.
+
+The leak, by which this protocol is "for study": a site's neighbours in the ring, if they collude, subtract what one
+sent from what the other got, and have its term exactly. With two sites the total minus one's own term is the other's,
+so two are refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints, Words
+from sfumato.errors import PartyError
+from sfumato.parties.group import Group, get_group, map_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.network import Network, compute
+from sfumato.parties.union import Cipher, encrypt_points, multiply_by_each
+
+MOST_RING_BITS = 62
+
+
+async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str) -> Flags:
+    """Whether the sums of all sites' terms are at least zero; every sum is below 2^(bits - 1) in size."""
+    if len(network.sites) < 3:
+        raise PartyError(
+            "a ring sum needs three or more sites: of two, each subtracts its own term and has the other's; "
+            "find a third site"
+        )
+    if not 2 <= bits <= MOST_RING_BITS:
+        raise PartyError(f"a ring sum of {bits} bits is not possible; use 2 to {MOST_RING_BITS}")
+    held = await add_around_ring(network, terms, bits, step)
+    network.learn(f"{step}: {terms.size} sums of some sites' terms under a random number")
+    group, first, last = get_group(), network.sites[0], network.sites[-1]
+    if network.site == first:
+        tops = await _compare_as_first(network, group, held, bits, step)
+    elif network.site == last:
+        tops = await _compare_as_last(network, group, held, bits, step)
+    else:
+        tops = None
+    return await _announce(network, tops, terms.size, step)
+
+
+async def add_around_ring(network: Network, terms: Ints, bits: int, step: str) -> Words:
+    """At the first site the random numbers, at the last one these plus the totals, elsewhere what passed on."""
+    mask, place, kind = np.uint64((1 << bits) - 1), network.index, f"{step}/ring"
+    randoms = np.zeros(0, dtype=np.uint64)
+    if place == 0:
+        randoms = np.array([secrets.randbits(bits) for _ in range(terms.size)], dtype=np.uint64)
+        passing = randoms
+    else:
+        message = await network.receive(network.sites[place - 1], kind)
+        passing = message.array("sums", np.uint64, terms.size)
+    sums = (passing + terms.astype(np.uint64)) & mask  # uint64 wraps modulo 2^64, which 2^bits divides
+    if place < len(network.sites) - 1:
+        await network.send(network.sites[place + 1], kind, {"sums": sums})
+    return sums if place else randoms
+
+
+@dataclass(frozen=True, slots=True)
+class _BitCiphers:
+    """Encrypted bits, one row of places for each number: bases and masked points."""
+
+    bases: list[list[bytes]]
+    masked: list[list[bytes]]
+
+
+async def _compare_as_first(network: Network, group: Group, randoms: Words, bits: int, step: str) -> Flags:
+    """The first site's half of each answer: its highest bit, flipped if the last site's masked test says so."""
+    last, secret = network.sites[-1], group.draw_scalar()
+    key, low = group.multiply_base(secret), bits - 1
+    plain = [int(number) >> place & 1 for number in randoms for place in range(low)]
+    cipher = await compute(_encrypt_bits, group, key, plain)
+    arrays = {"key": pack_points([key]), "bases": pack_points(cipher.bases), "masked": pack_points(cipher.masked)}
+    await network.send(last, f"{step}/bits", arrays)
+    message = await network.receive(last, f"{step}/tests")
+    count = randoms.size * (low + 1)
+    bases = unpack_points(group, message.array("bases", np.uint8, count, 32))
+    masked = unpack_points(group, message.array("masked", np.uint8, count, 32))
+    opened = await compute(multiply_all, group, secret, bases)
+    is_zero = np.array([left == right for left, right in zip(opened, masked, strict=True)], dtype=np.bool_)
+    tops = (randoms >> np.uint64(low)).astype(np.bool_)
+    flags: Flags = tops ^ is_zero.reshape(randoms.size, low + 1).any(axis=1)
+    return flags
+
+
+async def _compare_as_last(network: Network, group: Group, sums: Words, bits: int, step: str) -> Flags:
+    """The last site's half of each answer: its highest bit, flipped by the secret coin of each test."""
+    first, low = network.sites[0], bits - 1
+    message = await network.receive(first, f"{step}/bits")
+    key = unpack_points(group, message.array("key", np.uint8, 1, 32))[0]
+    bases = unpack_points(group, message.array("bases", np.uint8, sums.size * low, 32))
+    masked = unpack_points(group, message.array("masked", np.uint8, sums.size * low, 32))
+    rows = range(0, len(bases), low)
+    ciphers = _BitCiphers([bases[at : at + low] for at in rows], [masked[at : at + low] for at in rows])
+    coins = np.array([secrets.randbits(1) for _ in range(sums.size)], dtype=np.bool_)
+    tests = await compute(_build_tests, group, key, ciphers, sums, coins)
+    arrays = {"bases": pack_points(tests.bases), "masked": pack_points(tests.masked)}
+    await network.send(first, f"{step}/tests", arrays)
+    flags: Flags = (sums >> np.uint64(low)).astype(np.bool_) ^ coins
+    return flags
+
+
+async def _announce(network: Network, own: Flags | None, count: int, step: str) -> Flags:
+    """Both halves of the answers, told to all: together whether a sum is negative."""
+    halves = {}
+    for site in (network.sites[0], network.sites[-1]):
+        if site == network.site and own is not None:
+            await network.broadcast(f"{step}/half", {"half": own.astype(np.uint8)})
+            halves[site] = own
+        else:
+            message = await network.receive(site, f"{step}/half")
+            halves[site] = message.array("half", np.uint8, count).astype(np.bool_)
+    first, last = halves.values()
+    return ~(first ^ last)
+
+
+def _encrypt_bits(group: Group, key: bytes, plain: list[int]) -> Cipher:
+    randoms = [group.draw_scalar() for _ in plain]
+    masks = multiply_by_each(group, randoms, key)
+    one = group.multiply_base(_write_scalar(1))
+    masked = [group.add(mask, one) if bit else mask for mask, bit in zip(masks, plain, strict=True)]
+    return Cipher(map_points(group.multiply_base, randoms), masked)
+
+
+def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, coins: Flags) -> Cipher:
+    """For each number, encryptions of which one is zero if [V < R] differs from the coin; masked and shuffled."""
+    bases, masked = [], []
+    for row, (number, coin) in enumerate(zip(sums.tolist(), coins.tolist(), strict=True)):
+        tests = _list_tests(group, ciphers.bases[row], ciphers.masked[row], number, coin)
+        randoms = [group.draw_scalar() for _ in tests.bases]
+        blinding = encrypt_points(group, key, map_points(group.multiply, randoms, tests.masked))
+        blinded = map_points(group.add, map_points(group.multiply, randoms, tests.bases), blinding.bases)
+        order = sorted(range(len(blinded)), key=blinded.__getitem__)
+        bases += [blinded[place] for place in order]
+        masked += [blinding.masked[place] for place in order]
+    return Cipher(bases, masked)
+
+
+def _list_tests(group: Group, bases: list[bytes], masked: list[bytes], number: int, coin: bool) -> Cipher:
+    """Encryptions of s + r_i - v_i + 3 (different higher places), and of s - 1 + 3 (different places); s = 1 or -1."""
+    constants = {value: _multiply_generator(group, value) for value in range(-3, 4)}
+    neutral = _multiply_generator(group, 0)
+    minus = group.negate(_write_scalar(1))
+    sign = 1 if coin else -1
+    different_bases, different_masked = neutral, neutral
+    test_bases, test_masked = [], []
+    for place in reversed(range(len(bases))):
+        bit = number >> place & 1
+        base, mask = bases[place], masked[place]
+        test_bases.append(group.add(base, _triple(group, different_bases)))
+        shifted = group.add(group.add(mask, constants[sign - bit]), _triple(group, different_masked))
+        test_masked.append(shifted)
+        if bit:  # 1 - r
+            base, mask = group.multiply(minus, base), group.add(constants[1], group.multiply(minus, mask))
+        different_bases, different_masked = group.add(different_bases, base), group.add(different_masked, mask)
+    test_bases.append(_triple(group, different_bases))
+    test_masked.append(group.add(constants[sign - 1], _triple(group, different_masked)))
+    return Cipher(test_bases, test_masked)
+
+
+def _triple(group: Group, point: bytes) -> bytes:
+    return group.add(point, group.add(point, point))
+
+
+def _write_scalar(value: int) -> bytes:
+    return value.to_bytes(32, "little")
+
+
+def _multiply_generator(group: Group, value: int) -> bytes:
+    """A small multiple of the generator, also a negative one or none."""
+    one = group.multiply_base(_write_scalar(1))
+    if value == 0:
+        return group.add(one, group.multiply(group.negate(_write_scalar(1)), one))
+    scalar = _write_scalar(abs(value))
+    return group.multiply_base(group.negate(scalar) if value < 0 else scalar)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Mining baskets of several sites equals mining the pooled baskets, in every protocol, and sends no names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.baskets import Item
+from sfumato.errors import PartyError, PolicyError
+from sfumato.parties.horizontal import JointQuestion, mine_site
+from sfumato.parties.message import decode_frame
+from sfumato.parties.network import Network, run_sites
+from sfumato.parties.result import JointResult
+from sfumato.parties.threshold import Protocol
+from sfumato.public.thresholds import Support
+
+HOSPITALS = [
+    [["asthma", "flu"], ["asthma", "flu", "gout"], ["flu"]],
+    [["asthma", "flu"], ["diabetes"], ["asthma", "flu", "diabetes"], []],
+    [["gout", "flu"], ["asthma", "flu"], ["hepatitis"]],
+]
+
+
+def collect(result: JointResult) -> tuple[list[list[object]], list[dict[str, object]]]:
+    return result.itemsets["items"].to_list(), result.rules.to_dicts()
+
+
+def pool(sites: Sequence[Sequence[Sequence[Item]]]) -> sf.Baskets:
+    return sf.Baskets.of([row for site in sites for row in site])
+
+
+def mine_pooled(
+    baskets: sf.Baskets, support: Support, confidence: float, max_length: int | None = None
+) -> tuple[list[list[object]], list[dict[str, object]]]:
+    frame = sf.mine.frequent_itemsets(baskets, support, max_length=max_length)
+    itemsets = sorted(frame["items"].to_list(), key=lambda items: (len(items), items))
+    rules = sf.mine.association_rules(baskets, support, confidence, max_length=max_length)
+    rows = rules.select("antecedent", "consequent").to_dicts()
+    key = lambda row: (len(row["antecedent"]) + len(row["consequent"]), row["antecedent"], row["consequent"])  # noqa: E731
+    return itemsets, sorted(rows, key=key)
+
+
+@pytest.mark.parametrize("protocol", ["shamir", "textbook", "counts"])
+@pytest.mark.parametrize("support", [0.3, 2])
+def test_every_protocol_equals_pooled_mining(protocol: Protocol, support: Support) -> None:
+    sites = [sf.Baskets.of(rows) for rows in HOSPITALS]
+    result = sf.parties.mine_horizontal(sites, support, 0.75, protocol=protocol)
+    assert collect(result) == mine_pooled(pool(HOSPITALS), support, 0.75)
+    assert result.rules.height > 0
+    assert len(result.statements) == len(result.transcripts) == 3
+
+
+ROWS = st.lists(st.lists(st.integers(1, 4), max_size=3), max_size=6)
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    st.lists(ROWS, min_size=3, max_size=5),
+    st.one_of(st.integers(1, 6), st.sampled_from([0.1, 0.25, 0.333, 0.5, 1.0])),
+    st.sampled_from([0.3, 0.5, 0.8, 1.0]),
+)
+def test_random_baskets_equal_pooled_mining(sites: list[list[list[int]]], support: Support, confidence: float) -> None:
+    result = sf.parties.mine_horizontal(sites, support, confidence)
+    assert collect(result) == mine_pooled(pool(sites), support, confidence)
+
+
+def test_a_support_at_the_threshold_is_frequent() -> None:
+    """3 of 10 baskets at 0.3: 0.3 as a float is below 3/10, and the sum over sites is exactly zero."""
+    sites = [sf.Baskets.of(rows) for rows in ([["a"], ["b"], ["b"]], [["a"], [], []], [["a"], [], [], []])]
+    assert sf.parties.mine_horizontal(sites, 0.3).itemsets["items"].to_list() == [["a"]]
+    assert sf.parties.mine_horizontal(sites, 0.30001).itemsets.height == 0
+
+
+def test_max_length_and_types_of_columns() -> None:
+    sites = [sf.Baskets.of([[1, 2, 3]] * 2)] * 3
+    result = sf.parties.mine_horizontal(sites, 0.5, Fraction(1, 2), max_length=2)
+    assert collect(result) == mine_pooled(pool([[[1, 2, 3]] * 2] * 3), 0.5, 0.5, max_length=2)
+    assert result.itemsets.schema == {"items": pl.List(pl.Int64)}
+    assert result.rules.schema == {"antecedent": pl.List(pl.Int64), "consequent": pl.List(pl.Int64)}
+
+
+@pytest.mark.parametrize("protocol", ["shamir", "textbook"])
+def test_no_frame_holds_an_item_or_depends_on_counts(protocol: Protocol) -> None:
+    frames: list[bytes] = []
+    sites = [sf.Baskets.of(rows) for rows in HOSPITALS]
+    sf.parties.mine_horizontal(sites, 0.3, 0.75, protocol=protocol, tap=frames.append)
+    wire = b"".join(frames)
+    assert not [item for item in pool(HOSPITALS).items if str(item).encode() in wire]
+    kinds = {decode_frame(frame)[1].kind for frame in frames}
+    assert not [kind for kind in kinds if "terms" in kind or "entries/entries" in kind]
+
+
+def test_the_baseline_shows_items_and_says_so() -> None:
+    frames: list[bytes] = []
+    sites = [sf.Baskets.of(rows) for rows in HOSPITALS[:2]]
+    result = sf.parties.mine_horizontal(sites, 0.3, protocol="counts", tap=frames.append)
+    assert b"asthma" in b"".join(frames)
+    assert any("every site's terms" in sentence for sentence in result.statements[0].learnt)
+    assert "Nobody is protected" in result.statements[0].adversary
+
+
+def test_statements_name_adversary_and_learnt_candidates() -> None:
+    sites = [sf.Baskets.of(rows) for rows in HOSPITALS]
+    statement = sf.parties.mine_horizontal(sites, 0.3, names=["north", "east", "south"]).statements[1]
+    assert statement.site == "east"
+    assert "up to 1 of 3 collude" in statement.adversary
+    assert any("5 candidates that are frequent at some site; 2 are overall" in told for told in statement.learnt)
+    assert statement.bytes_sent > 0
+
+
+@pytest.mark.parametrize("protocol", ["shamir", "textbook"])
+def test_two_sites_are_refused_with_the_reason(protocol: Protocol) -> None:
+    with pytest.raises(PartyError, match="has the other's; find a third site"):
+        sf.parties.mine_horizontal([sf.Baskets.of([["a"]])] * 2, 0.5, protocol=protocol)
+
+
+def test_sites_must_agree_on_parameters_and_kinds_of_items() -> None:
+    async def mine(network: Network, support: float) -> object:
+        return await mine_site(network, sf.Baskets.of([["a"]]), JointQuestion(support))
+
+    with pytest.raises(PartyError, match=r'site "site 3" has another min_support'):
+        run_sites(mine, [0.5, 0.5, 0.4])
+    with pytest.raises(PartyError, match="name items the same way"):
+        sf.parties.mine_horizontal([sf.Baskets.of([["a"]]), sf.Baskets.of([[1]]), sf.Baskets.of([[1]])], 0.5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"min_support": 0},
+        {"min_support": 1.5},
+        {"min_support": 2**40},
+        {"min_support": 0.123456789123},
+        {"min_support": 0.5, "min_confidence": 2},
+        {"min_support": 0.5, "protocol": "magic"},
+        {"min_support": 0.5, "max_length": 0},
+        {"min_support": 0.5, "name_bytes": 0},
+    ],
+)
+def test_bad_parameters_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(PolicyError):
+        JointQuestion(**wrong)  # type: ignore[arg-type]
+
+
+def test_long_names_are_refused_with_the_cure() -> None:
+    with pytest.raises(PartyError, match="raise name_bytes") as caught:
+        sf.parties.mine_horizontal([sf.Baskets.of([["a" * 70]])] * 3, 0.5)
+    assert "aaa" not in str(caught.value)
+    assert sf.parties.mine_horizontal([sf.Baskets.of([["a" * 70]])] * 3, 0.5, name_bytes=70).itemsets.height == 1

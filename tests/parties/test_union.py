@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The private union equals the union, and neither order nor sizes of messages tell who has what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.errors import PartyError
+from sfumato.parties import union
+from sfumato.parties.group import get_group
+from sfumato.parties.message import decode_frame
+from sfumato.parties.network import Network, Tap, run_sites
+from sfumato.parties.union import unite_privately
+
+
+def unite(lists: Sequence[Sequence[bytes]], length: int = 4, tap: Tap | None = None) -> list[list[bytes]]:
+    async def run(network: Network, own: Sequence[bytes]) -> list[bytes]:
+        return await unite_privately(network, own, length, width=12)
+
+    return run_sites(run, lists, tap=tap)
+
+
+ENTRIES = st.lists(st.one_of(st.binary(max_size=12), st.sampled_from([b"a", b"b", b"c"])), max_size=4, unique=True)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(ENTRIES, min_size=2, max_size=4))
+def test_the_union_is_the_union_at_every_site(lists: list[list[bytes]]) -> None:
+    expected = sorted(set().union(*lists))
+    assert unite(lists) == [expected] * len(lists)
+
+
+def test_sizes_of_messages_do_not_tell_who_has_what() -> None:
+    def sizes(lists: list[list[bytes]]) -> list[tuple[str, str, int]]:
+        frames: list[bytes] = []
+        unite(lists, tap=frames.append)
+        parsed = [(decode_frame(frame), len(frame)) for frame in frames]
+        return sorted((where.sender, message.kind, size) for (where, message), size in parsed)
+
+    assert sizes([[b"a", b"b", b"c"], [], [b"a"]]) == sizes([[], [b"a"], [b"a", b"b", b"c"]])
+
+
+def test_no_message_holds_an_entry() -> None:
+    frames: list[bytes] = []
+    lists = [[b"diabetes", b"asthma"], [b"diabetes"], [b"influenza"]]
+    unite(lists, tap=frames.append)
+    wire = b"".join(frames)
+    assert not [entry for entry in set().union(*lists) if entry in wire]
+
+
+def test_lists_and_messages_are_in_no_order_of_the_entries() -> None:
+    """The order on the wire is that of random bytes, so that the place of an entry says nothing."""
+    group = get_group()
+    cipher = union.encrypt_points(group, group.multiply_base(group.draw_scalar()), [group.hash_entry("t", b"x")] * 20)
+    mixed = union.mix_points(
+        group, union.SiteSecrets(group.draw_scalar(), group.draw_scalar()), group.hash_entry("t", b"key"), cipher
+    )
+    assert mixed.bases == sorted(mixed.bases)
+    assert not set(mixed.bases) & set(cipher.bases)
+    assert len(set(mixed.masked)) == 20  # equal points are encrypted differently
+
+
+def test_what_is_learnt_is_recorded() -> None:
+    async def run(network: Network, own: list[bytes]) -> list[str]:
+        await unite_privately(network, own, 4, width=12)
+        return network.learnt
+
+    first, _, last = run_sites(run, [[b"a", b"b"], [b"a"], [b"a"]])
+    assert len(first) == 1
+    assert "2 entries" in first[0]
+    assert "8 points of filling" in first[0]
+    assert "9 from 1, 1 from 3" in last[0]
+
+
+@pytest.mark.parametrize("entries", [[b"a"] * 2, [b"1", b"2", b"3", b"4", b"5"], [b"x" * 13]])
+def test_lists_that_do_not_fit_are_refused(entries: list[bytes]) -> None:
+    with pytest.raises(PartyError, match="do not fit"):
+        unite([entries, [], []])
+
+
+def test_entries_of_any_bytes_survive_blocks() -> None:
+    entries = [b"", b"\0", b"\0\0", b"\xff" * 12, b"abc", None]
+    assert union._read_blocks(union._write_blocks(entries, 12), 12) == sorted(e for e in entries if e is not None)
