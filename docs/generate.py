@@ -30,7 +30,7 @@ from sfumato.protect import METHODS, MODELS
 from sfumato.workflow.policy_sections import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 DOCS = Path(__file__).parent
-NAMESPACES = ("protect", "mine", "measure", "attack")
+NAMESPACES = ("protect", "mine", "measure", "attack", "parties")
 BUILDERS: tuple[type[BaseModel], ...] = get_args(get_args(hierarchy_builders.HierarchyBuilder)[0])
 _TAGS = ("method", "model", "attack", "kind")
 _WIDTH = 100

@@ -12,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
-from sfumato.parties.message import HEAD, Envelope, Message, decode_frame, encode_frame
+from sfumato.parties.message import HEAD, Array, Envelope, Message, decode_frame, encode_frame
 from sfumato.parties.network import LocalNetwork, Network, Wires, run_sites
 
 ENVELOPE = Envelope("session", "a", "b", 0)
 
 
 def make_frame() -> bytes:
-    arrays = {"points": np.arange(64, dtype=np.uint8).reshape(2, 32), "shares": np.arange(3, dtype=np.uint64)}
+    arrays: dict[str, Array] = {
+        "points": np.arange(64, dtype=np.uint8).reshape(2, 32),
+        "shares": np.arange(3, dtype=np.uint64),
+    }
     return encode_frame(ENVELOPE, Message("union/mix", arrays, {"count": 2, "last": True, "name": "x"}))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
 from sfumato.parties import union
+from sfumato.parties.group import get_group
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, Tap, run_sites
 from sfumato.parties.union import unite_privately
@@ -53,7 +54,7 @@ def test_no_message_holds_an_entry() -> None:
 
 def test_lists_and_messages_are_in_no_order_of_the_entries() -> None:
     """The order on the wire is that of random bytes, so that the place of an entry says nothing."""
-    group = union.get_group()
+    group = get_group()
     cipher = union.encrypt_points(group, group.multiply_base(group.draw_scalar()), [group.hash_entry("t", b"x")] * 20)
     mixed = union.mix_points(
         group, union.SiteSecrets(group.draw_scalar(), group.draw_scalar()), group.hash_entry("t", b"key"), cipher

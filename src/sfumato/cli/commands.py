@@ -21,6 +21,7 @@ import typer
 from sfumato.cli.draft_commands import hierarchy_command, init_command
 from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
+from sfumato.cli.party_commands import party_app
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.interrupts import StopSignals
 
@@ -239,6 +240,7 @@ def compare_command(
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
     app.command(name=name)(command)
 app.command(name="init")(init_command)
+app.add_typer(party_app, name="party")
 app.command(name="hierarchy")(hierarchy_command)
 
 
@@ -290,7 +292,7 @@ def report_stop(stop: StopSignals, wants_json: bool) -> NoReturn:
 
 
 def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
-    from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, SfumatoError
+    from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, PartyError, SfumatoError
 
     if hasattr(error, "format_message"):  # typer's own message about a wrong command line
         hint = "" if wants_json else " (see --help)"
@@ -298,7 +300,7 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     if isinstance(error, SfumatoError):
-        failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease))
+        failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease, PartyError))
         _exit_with_error(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
         _exit_with_error("MemoryError", "not enough memory; try fewer columns or rows", BAD_INPUT, wants_json)

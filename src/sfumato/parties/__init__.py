@@ -36,12 +36,16 @@ from sfumato.lazy import open_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sfumato.parties.horizontal import JointQuestion as JointQuestion
     from sfumato.parties.horizontal import mine_horizontal as mine_horizontal
+    from sfumato.parties.horizontal import mine_site as mine_site
     from sfumato.parties.network import LocalNetwork as LocalNetwork
     from sfumato.parties.network import Network as Network
     from sfumato.parties.network import run_sites as run_sites
     from sfumato.parties.result import JointResult as JointResult
     from sfumato.parties.result import SiteResult as SiteResult
+    from sfumato.parties.site import run_site as run_site
+    from sfumato.parties.site_config import SiteConfig as SiteConfig
     from sfumato.parties.statement import Statement as Statement
     from sfumato.parties.threshold import Protocol as Protocol
     from sfumato.parties.vertical import VerticalProtocol as VerticalProtocol

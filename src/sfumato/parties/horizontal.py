@@ -176,7 +176,7 @@ class _SiteMining:
     async def find_itemsets(self, is_text: bool) -> dict[Itemset, int]:
         """The frequent itemsets, with this site's own counts."""
         supports: dict[Itemset, int] = {}
-        candidates = [(item,) for item in await self._unite_items(is_text)]
+        candidates: list[Itemset] = [(item,) for item in await self._unite_items(is_text)]
         level = 1
         while candidates:
             step = f"level {level}"
@@ -209,7 +209,7 @@ class _SiteMining:
             items: list[Item] = [name.decode("utf-8") if is_text else int(name) for name in union]
         except ValueError:
             raise PartyError("the union holds a name that is no item; a site did not follow the protocol") from None
-        return sorted(items)  # type: ignore[type-var]  # all text or all integers
+        return sorted(items)
 
     async def _unite_itemsets(self, generated: Sequence[Itemset], step: str) -> list[Itemset]:
         """Candidates that are frequent at some site; all sites have generated the same, so numbers name them."""

@@ -42,6 +42,8 @@ TIMEOUT = 60.0
 """How many seconds a site waits for one message unless it is told otherwise."""
 ABORT = "abort"
 FEWEST, MOST_SITES = 2, 64
+_LOCAL_TIMEOUT = 3600.0
+"""Sites of one process share its cores, so a silent one is most likely computing."""
 
 Private = TypeVar("Private")
 Result = TypeVar("Result")
@@ -209,7 +211,7 @@ class LocalNetwork(Network):
 
     def __init__(self, site: str, sites: Sequence[str], session: str, wires: Wires) -> None:
         """Join the wires of a session."""
-        super().__init__(site, sites, session)
+        super().__init__(site, sites, session, _LOCAL_TIMEOUT)
         self._wires = wires
 
     async def _deliver(self, receiver: str, frame: bytes) -> None:

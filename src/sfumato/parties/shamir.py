@@ -119,7 +119,8 @@ class SharedNumbers:
     async def are_zero(self, shares: Words) -> Flags:
         """Whether shared numbers are zero, known to all sites afterwards; nothing else about them is."""
         masked = await self.open(await self.multiply(shares, await self.draw(shares.size)))
-        return masked == 0
+        flags: Flags = masked == 0
+        return flags
 
     async def are_negative(self, shares: Words) -> Flags:
         """Whether shared numbers are negative (above half the prime), known to all sites afterwards."""
@@ -183,14 +184,14 @@ def compute_coefficients(points: range, target: int) -> list[int]:
 
 
 def _combine(coefficients: list[int], rows: Words) -> Words:
-    total = np.zeros_like(rows[0])
+    total: Words = np.zeros_like(rows[0])
     for coefficient, row in zip(coefficients, rows, strict=False):
         total = add(total, scale(coefficient, row))
     return total
 
 
 def _add_rows(rows: Words) -> Words:
-    total = rows[0]
+    total: Words = rows[0]
     for row in rows[1:]:
         total = add(total, row)
     return total

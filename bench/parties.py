@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Mining together: retail baskets of several sites compared with pooled mining, and the steps that it consists of.
+
+All sites run in this process, on this machine's cores: sites on machines of their own compute at the same time, and add
+the time that messages travel.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench.timing import shared_data, show
+from sfumato.arrays import Flags, Ints
+from sfumato.baskets import Baskets
+from sfumato.mine import association_rules
+from sfumato.parties import Network, Protocol, mine_horizontal, run_sites
+from sfumato.parties.shamir import compare_shared_sums
+from sfumato.parties.union import unite_privately
+from sfumato.randomness import Randomness
+
+SUPPORT, CONFIDENCE = 0.01, 0.5
+
+
+def main() -> None:
+    """Comparisons, unions, then whole runs on retail: by number of sites and by protocol."""
+    show("Secure comparisons", ("comparisons", "sites", "seconds", "processor seconds", "bytes a site"), _compare())
+    show("Private union", ("itemsets a site", "sites", "seconds", "processor seconds", "bytes a site"), _unite())
+    folder = shared_data()
+    if folder is None:
+        return
+    retail = Baskets.read(folder / "fimi" / "retail.dat.gz").to_lists()
+    sites = [Baskets.of(retail[start::3][:30_000]) for start in range(3)]
+    heads = (
+        "protocol",
+        "sites",
+        "baskets a site",
+        "seconds",
+        "pooled",
+        "ratio",
+        "itemsets",
+        "rules",
+        "messages",
+        "bytes",
+    )
+    more = [[Baskets.of(retail[start::count]) for start in range(count)] for count in (5, 7)]
+    rows = [*(_mine(split, "shamir") for split in (sites, *more)), _mine(sites, "textbook"), _mine(sites, "counts")]
+    show(f"Retail at {SUPPORT:.0%}; messages and bytes that one site sends", heads, rows)
+
+
+def _compare() -> list[Sequence[object]]:
+    async def compare(network: Network, own: Ints) -> tuple[Flags, int]:
+        flags = await compare_shared_sums(network, own, "compare")
+        return flags, network.state("shamir", "", ()).bytes_sent
+
+    rows: list[Sequence[object]] = []
+    for sites in (3, 5, 7):
+        terms = [np.arange(-500, 500)] * sites
+        wall, processor = time.perf_counter(), time.process_time()
+        results = run_sites(compare, terms)
+        assert all(int(flags.sum()) == 500 for flags, _ in results)
+        spent = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
+        rows.append((1_000, sites, *spent, f"{results[0][1]:,}"))
+    return rows
+
+
+def _unite() -> list[Sequence[object]]:
+    chance = Randomness.seeded(1).generator()
+
+    async def unite(network: Network, own: list[bytes]) -> tuple[int, int]:
+        found = await unite_privately(network, own, len(own), 8)
+        return len(found), network.state("union", "", ()).bytes_sent
+
+    rows: list[Sequence[object]] = []
+    for count in (1_000, 10_000):
+        lists = [
+            [int(number).to_bytes(8, "big") for number in chance.choice(2 * count, count, replace=False)]
+            for _ in range(3)
+        ]
+        wall, processor = time.perf_counter(), time.process_time()
+        results = run_sites(unite, lists)
+        assert {found for found, _ in results} == {len(set().union(*lists))}
+        spent = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
+        rows.append((f"{count:,}", 3, *spent, f"{results[0][1]:,}"))
+    return rows
+
+
+def _mine(sites: list[Baskets], protocol: Protocol) -> Sequence[object]:
+    pooled = Baskets.of([row for site in sites for row in site.to_lists()])
+    association_rules(pooled, SUPPORT, CONFIDENCE)
+    begin = time.perf_counter()
+    expected = association_rules(pooled, SUPPORT, CONFIDENCE)
+    plain = time.perf_counter() - begin
+    begin = time.perf_counter()
+    result = mine_horizontal(sites, SUPPORT, CONFIDENCE, protocol=protocol)
+    joint = time.perf_counter() - begin
+    assert result.rules.height == expected.height
+    sent = result.statements[0]
+    return (
+        *(protocol, len(sites), f"{len(sites[0]):,}", f"{joint:.1f}", f"{plain:.3f}", f"{joint / plain:.0f}"),
+        *(result.itemsets.height, result.rules.height, sent.messages_sent, f"{sent.bytes_sent:,}"),
+    )
+
+
+if __name__ == "__main__":
+    main()

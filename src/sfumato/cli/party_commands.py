@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The commands `sfumato party --config FILE` and `sfumato party init`: one site of a joint mining job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.messages import print_rows
+from sfumato.cli.terminal import print_json, print_line, show_progress
+
+SHOWN = 20
+"""How many itemsets and rules the terminal shows; the files have all of them."""
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+party_app = typer.Typer(
+    help="Mine together with other sites, without showing them the data.", invoke_without_command=True
+)
+
+
+@party_app.callback()
+def party_command(
+    context: typer.Context,
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="The file of this site (TOML).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run this site of a joint mining job; every other site runs its own."""
+    if context.invoked_subcommand is not None:
+        return
+    from sfumato.errors import PolicyError
+    from sfumato.parties.site import run_site
+    from sfumato.parties.site_config import SiteConfig
+
+    if config is None:
+        raise PolicyError("name the file of this site: sfumato party --config site.toml (party init writes one)")
+    read = SiteConfig.read(config)
+    with show_progress(as_json):
+        result = run_site(read)
+    if as_json:
+        print_json(result.as_json())
+        return
+    print_line("Frequent itemsets")
+    print_rows(result.itemsets, SHOWN, read.output.path / "itemsets.json")
+    print_line("Rules")
+    print_rows(result.rules, SHOWN, read.output.path / "rules.json")
+    for line in str(result.statement).splitlines():
+        print_line(line)
+
+
+@party_app.command(name="init")
+def init_party_command(
+    name: Annotated[str, typer.Argument(help="The name of this site, known to all.")],
+    address: Annotated[str, typer.Option(help="Where this site listens, as host:port.")] = "127.0.0.1:7001",
+    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How long the certificate is valid.")] = 365,
+    as_json: Json = False,
+) -> None:
+    """Make this site's key and certificate, and a file to fill in."""
+    from sfumato.errors import PolicyError
+    from sfumato.parties.certificates import make_identity
+    from sfumato.parties.site import write_site_file
+
+    if not name or not all(letter.isalnum() or letter in "-_" for letter in name) or len(name) > 64:
+        raise PolicyError("the name of a site is 1 to 64 letters, digits, - or _, because files are named after it")
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.toml"
+    write_site_file(file, name, address)
+    identity = make_identity(name, folder, days)
+    if as_json:
+        paths = {"config": str(file), "key": str(identity.key), "certificate": str(identity.certificate)}
+        print_json(paths | {"fingerprint": identity.fingerprint})
+        return
+    print_line(f"Key:         {identity.key} (keep it; nobody else may read it)")
+    print_line(f"Certificate: {identity.certificate} (give it to every other site)")
+    print_line(f"Fingerprint: {identity.fingerprint} (compare it by phone)")
+    print_line(f"Next: fill in {file}, then run sfumato party --config {file}")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""The file that describes one site: who it is, who the others are, its data, and what they ask together."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sfumato.baskets import BasketFormat, Baskets
+from sfumato.description import Description
+from sfumato.errors import PolicyError
+from sfumato.parties.horizontal import JointQuestion, mine_site
+from sfumato.parties.message import MOST_BYTES
+from sfumato.parties.network import TIMEOUT, Network
+from sfumato.parties.result import SiteResult
+from sfumato.parties.threshold import Protocol
+from sfumato.parties.tls_network import START_TIMEOUT, Connecting, SiteAddress
+
+
+class SiteSection(Description):
+    """This site."""
+
+    name: str = Field(min_length=1, max_length=64)
+    """The name that all sites know it by."""
+    address: str
+    """Where it listens: `host:port`."""
+    certificate: Path
+    """Its certificate, which every other site has."""
+    key: Path
+    """Its key, which nobody else has."""
+
+
+class PeerSection(Description):
+    """Another site."""
+
+    name: str = Field(min_length=1, max_length=64)
+    """Its name."""
+    address: str
+    """Where it listens: `host:port`."""
+    certificate: Path
+    """Its certificate, which that site made and handed over."""
+
+
+class BasketSection(Description):
+    """This site's baskets."""
+
+    path: Path
+    """A file of baskets."""
+    format: BasketFormat | None = None
+    """`fimi`, `spmf`, `long` or `comma`; detected if omitted."""
+    id: str = "id"
+    """The basket column of a long-form file."""
+    item: str = "item"
+    """The item column of a long-form file."""
+
+
+class HorizontalSection(Description):
+    """Association rules over baskets that are split by rows. Every site gives the same values."""
+
+    task: Literal["horizontal"] = "horizontal"
+    min_support: int | float
+    """A count of baskets over all sites, or a share of all of them."""
+    min_confidence: float | None = None
+    """The confidence from which a rule counts; itemsets only if omitted."""
+    protocol: Protocol = "shamir"
+    """`shamir`, `textbook` or `counts`."""
+    max_length: int | None = None
+    """The most items of an itemset."""
+    name_bytes: int = 64
+    """The most bytes of an item's name."""
+
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteResult]]:
+        """Check the question and read the data, before any other site is called; then this site's part."""
+        question = JointQuestion(self.min_support, self.min_confidence, self.protocol, self.max_length, self.name_bytes)
+        baskets = Baskets.read(data.path, data.format, id=data.id, item=data.item)
+        return lambda network: mine_site(network, baskets, question)
+
+
+class NetworkSection(Description):
+    """How long to wait, and for how much."""
+
+    timeout: float = Field(default=TIMEOUT, gt=0, le=86_400)
+    """Seconds to wait for one message."""
+    start_timeout: float = Field(default=START_TIMEOUT, gt=0, le=86_400)
+    """Seconds to wait for the other sites to start."""
+    max_message_bytes: int = Field(default=MOST_BYTES, ge=1 << 16, le=1 << 31)
+    """The largest message that is accepted."""
+
+
+class OutputSection(Description):
+    """Where the result goes."""
+
+    path: Path = Path("joint")
+    """A folder that does not exist yet."""
+
+
+class SiteConfig(Description):
+    """One site of a joint mining job."""
+
+    site: SiteSection
+    """This site."""
+    peer: tuple[PeerSection, ...] = Field(min_length=1)
+    """The other sites."""
+    data: BasketSection
+    """This site's data."""
+    mining: HorizontalSection
+    """What the sites ask together."""
+    network: Annotated[NetworkSection, Field(default_factory=NetworkSection)]
+    """Timeouts and limits."""
+    output: Annotated[OutputSection, Field(default_factory=OutputSection)]
+    """Where the result goes."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> SiteConfig:
+        """Read a site's file; paths in it are relative to its folder."""
+        file = Path(path)
+        try:
+            content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise PolicyError(
+                f"{file}: the file of the site cannot be read ({error.strerror}); `sfumato party init` writes one"
+            ) from None
+        except ValueError as error:
+            where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
+            raise PolicyError(f"{file}: this is not TOML ({where})") from None
+        try:
+            return cls(**content)._locate_files(file.parent)
+        except (PolicyError, TypeError) as error:
+            raise PolicyError(f"{file}: {error}") from None
+
+    def connecting(self) -> Connecting:
+        """How to join the other sites."""
+        peers = [SiteAddress(peer.name, *_split_address(peer.address), peer.certificate) for peer in self.peer]
+        own = SiteAddress(self.site.name, *_split_address(self.site.address), self.site.certificate)
+        limits = self.network
+        return Connecting(own, self.site.key, peers, limits.timeout, limits.start_timeout, limits.max_message_bytes)
+
+    def _locate_files(self, base: Path) -> SiteConfig:
+        peers = tuple(peer.model_copy(update={"certificate": base / peer.certificate}) for peer in self.peer)
+        own = {"certificate": base / self.site.certificate, "key": base / self.site.key}
+        return self.model_copy(
+            update={
+                "site": self.site.model_copy(update=own),
+                "peer": peers,
+                "data": self.data.model_copy(update={"path": base / self.data.path}),
+                "output": self.output.model_copy(update={"path": base / self.output.path}),
+            }
+        )
+
+
+def _split_address(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise PolicyError('an address is a host and a port, such as "10.0.0.7:7001"')
+    return host.strip("[]"), int(port)
