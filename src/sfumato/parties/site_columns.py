@@ -62,7 +62,7 @@ def list_cells(data: Baskets | Table, key: str | None) -> Baskets:
         return data
     if key is not None and key not in data.frame.columns:
         raise DataError(f'{data.source}: there is no column "{key}" to align rows by')
-    columns = [name for name in data.frame.columns if name != key and name not in data.identifying]
+    columns = [name for name in data.frame.columns if name != key and data.roles.get(name) != "identifying"]
     cells = [
         [f"{name}={value}" for name, value in zip(columns, row, strict=True) if value is not None]
         for row in data.frame.select(columns).rows()
