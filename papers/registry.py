@@ -10,7 +10,7 @@ from importlib import import_module
 from papers.study import Study
 from sfumato.errors import PolicyError
 
-PAPERS = ("aggarwal_2006", "giannotti_2009", "wang_2004", "li_2004", "bu_2007")
+PAPERS = ("aggarwal_2006", "giannotti_2009", "wang_2004", "li_2004", "bu_2007", "vaidya_2002")
 """Packages that hold a tuple `STUDIES`."""
 
 

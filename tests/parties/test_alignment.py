@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,7 +39,7 @@ def test_frames_hold_no_key_and_all_lists_are_equally_long() -> None:
     align([[b"patient-1", b"patient-2", b"patient-3"], [b"patient-2", b"patient-7"]], frames.append)
     assert not any(b"patient" in frame for frame in frames)
     messages = [decode_frame(frame)[1] for frame in frames]
-    lists = [message.array("points", "uint8", None, 32) for message in messages if message.kind == "rows/round"]
+    lists = [message.array("points", np.uint8, None, 32) for message in messages if message.kind == "rows/round"]
     assert [len(points) for points in lists] == [4, 4]
     seen = [bytes(point) for points in lists for point in points]
     assert len(set(seen)) == 8  # the common person looks different in both
@@ -57,7 +58,7 @@ def test_a_repeated_key_is_refused_without_naming_it() -> None:
 
 def test_rows_by_number_must_be_equally_many() -> None:
     async def run(network: Network, rows: int) -> list[int]:
-        return (await align_by_number(network, rows)).tolist()
+        return [int(row) for row in await align_by_number(network, rows)]
 
     assert run_sites(run, [3, 3]) == [[0, 1, 2]] * 2
     with pytest.raises(PartyError, match="name a key column"):

@@ -72,7 +72,7 @@ async def _agree_on_longest(network: Network, own: int, step: str) -> int:
     if power > LONGEST_LIST:
         raise PartyError(f"{own:,} rows are too many to align by a key; at most {LONGEST_LIST:,} are possible")
     messages = await network.exchange(f"{step}/length", facts={"length": power})
-    lengths = [message.fact("length", int) for message in messages.values()]
+    lengths: list[int] = [message.fact("length", int) for message in messages.values()]
     if any(not 1 <= length <= LONGEST_LIST for length in lengths):
         raise PartyError("a site announces a list of a length that is not possible")
     network.learn(f"{step}: how many rows each site has, up to the next power of two")

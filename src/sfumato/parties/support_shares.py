@@ -94,7 +94,7 @@ class ShamirShares(SupportShares):
     async def share_known(self, counts: Sequence[int], step: str) -> list[int]:
         """Every site shares its counts, and the sums are those of the site that knows."""
         shared = SharedNumbers(self._network, step)
-        return (await shared.share_sum(np.array(counts, dtype=np.uint64))).tolist()
+        return [int(share) for share in await shared.share_sum(np.array(counts, dtype=np.uint64))]
 
     async def share_products(self, itemsets: Sequence[Parts], get_vector: GetVector, step: str) -> list[int]:
         """Vectors are shared, multiplied and summed, in batches of itemsets that are split between the same sites."""
