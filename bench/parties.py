@@ -16,8 +16,9 @@ from bench.timing import shared_data, show
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
 from sfumato.mine import association_rules
-from sfumato.parties import Network, Protocol, mine_horizontal, run_sites
+from sfumato.parties import Network, mine_horizontal, run_sites
 from sfumato.parties.shamir import compare_shared_sums
+from sfumato.parties.threshold import Protocol
 from sfumato.parties.union import unite_privately
 from sfumato.randomness import Randomness
 

@@ -170,7 +170,11 @@ def _group(thing: Any) -> str:
 def _document_namespace(space: Any, known: Mapping[str, Any]) -> str:
     """The names of `sf.mine` and the like, without those that stand at the root as well."""
     own = {name: getattr(space, name) for name in space.__all__ if name not in known}
-    return "\n\n".join(_document(name, thing) for name, thing in own.items() if callable(thing))
+    return "\n\n".join(_document(name, thing) for name, thing in own.items() if _is_documented(thing))
+
+
+def _is_documented(thing: Any) -> bool:
+    return inspect.isfunction(thing) or inspect.isclass(thing)
 
 
 def _document(name: str, thing: Any) -> str:
@@ -294,12 +298,19 @@ def _error_tree() -> str:
 
 def _commands() -> Iterable[str]:
     root: Any = typer.main.get_command(app)
-    for name, command in sorted(root.commands.items()):
+    own = dict(root.commands)
+    own |= {f"{group} {name}": one for group, many in root.commands.items() for name, one in _list_subcommands(many)}
+    for name, command in sorted(own.items()):
         shown = [p for p in command.params if p.name != "as_json"]
         words = [_usage(p) for p in shown if p.param_type_name == "argument"]
         rows = [f"| `{_spell_option(p)}` | {_cell(_join(p.help or ''))} |" for p in shown]
         table = "\n".join(["| argument | meaning |", "|---|---|", *rows]) if rows else ""
         yield f"### `sfumato {' '.join([name, *words])}`\n\n{_join(command.help or '')}\n\n{table}".rstrip()
+
+
+def _list_subcommands(command: Any) -> Iterable[tuple[str, Any]]:
+    commands: Mapping[str, Any] = getattr(command, "commands", {})
+    return commands.items()
 
 
 def _usage(argument: Any) -> str:

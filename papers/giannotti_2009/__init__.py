@@ -3,8 +3,9 @@
 
 Anonymity (Samarati and Sweeney 1998, Li et al. 2007), noise (Warner 1965, Agrawal and Srikant 2000, Kargupta et al.
 2003), patterns (Atzori et al. 2005), rule hiding (Dasseni et al. 2001), outsourcing (Wong et al. 2007, Qiu et al.
-2008). The slides show most results as pictures without numbers. Numbers of an independent count, made by other code
-when sfumato was planned, are held against ours apart from what the slides state.
+2008), mining together (Kantarcioglu and Clifton 2002). The slides show most results as pictures without numbers.
+Numbers of an independent count, made by other code when sfumato was planned, are held against ours apart from what the
+slides state.
 """
 
 from __future__ import annotations
@@ -100,6 +101,18 @@ _LATER = (
         made="14 baskets with twelve itemsets of support 3; 40 keys with seeds 0 to 39 for each size of filter.",
         module="outsourcing",
         quickly="12 keys.",
+    ),
+    Study(
+        paper=PAPER,
+        name="horizontal",
+        title="Mining together: commutative encryption, ring sum, comparison",
+        place="Distributed privacy preserving data mining; horizontal partitioning",
+        states="Candidates are united by commutative encryption, sums compared with zero around a ring. Exchanging "
+        "counts would be enough, but shows them.",
+        made="Three sites of 3,000 baskets each, drawn with seeds 2002 to 2004; support 20 %, confidence 70 %. The "
+        "ring sum of 5 of 100, 9 of 200 and 18 of 300 at 5 %. Keys and masks are random, and change nothing.",
+        module="horizontal",
+        quickly="300 baskets each.",
     ),
 )
 STUDIES: tuple[Study, ...] = (

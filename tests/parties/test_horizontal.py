@@ -18,6 +18,7 @@ from sfumato.parties.horizontal import JointQuestion, mine_site
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
+from sfumato.parties.threshold import Protocol
 from sfumato.public.thresholds import Support
 
 HOSPITALS = [
@@ -48,7 +49,7 @@ def mine_pooled(
 
 @pytest.mark.parametrize("protocol", ["shamir", "textbook", "counts"])
 @pytest.mark.parametrize("support", [0.3, 2])
-def test_every_protocol_equals_pooled_mining(protocol: sf.parties.Protocol, support: Support) -> None:
+def test_every_protocol_equals_pooled_mining(protocol: Protocol, support: Support) -> None:
     sites = [sf.Baskets.of(rows) for rows in HOSPITALS]
     result = sf.parties.mine_horizontal(sites, support, 0.75, protocol=protocol)
     assert collect(result) == mine_pooled(pool(HOSPITALS), support, 0.75)
@@ -66,7 +67,7 @@ ROWS = st.lists(st.lists(st.integers(1, 4), max_size=3), max_size=6)
     st.sampled_from([0.3, 0.5, 0.8, 1.0]),
 )
 def test_random_baskets_equal_pooled_mining(sites: list[list[list[int]]], support: Support, confidence: float) -> None:
-    result = sf.parties.mine_horizontal([sf.Baskets.of(rows) for rows in sites], support, confidence)
+    result = sf.parties.mine_horizontal(sites, support, confidence)
     assert collect(result) == mine_pooled(pool(sites), support, confidence)
 
 
@@ -86,7 +87,7 @@ def test_max_length_and_types_of_columns() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["shamir", "textbook"])
-def test_no_frame_holds_an_item_or_depends_on_counts(protocol: sf.parties.Protocol) -> None:
+def test_no_frame_holds_an_item_or_depends_on_counts(protocol: Protocol) -> None:
     frames: list[bytes] = []
     sites = [sf.Baskets.of(rows) for rows in HOSPITALS]
     sf.parties.mine_horizontal(sites, 0.3, 0.75, protocol=protocol, tap=frames.append)
@@ -115,7 +116,7 @@ def test_statements_name_adversary_and_learnt_candidates() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["shamir", "textbook"])
-def test_two_sites_are_refused_with_the_reason(protocol: sf.parties.Protocol) -> None:
+def test_two_sites_are_refused_with_the_reason(protocol: Protocol) -> None:
     with pytest.raises(PartyError, match="has the other's; find a third site"):
         sf.parties.mine_horizontal([sf.Baskets.of([["a"]])] * 2, 0.5, protocol=protocol)
 

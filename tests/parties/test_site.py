@@ -73,6 +73,25 @@ def test_a_killed_or_stopped_process_ends_the_others(tmp_path: Path, number: sig
     assert not [path for site in folders for path in site.folder.glob(".joint*")]
 
 
+@pytest.mark.slow
+def test_a_restart_after_a_failure_starts_anew(tmp_path: Path) -> None:
+    folders = make_folders(tmp_path)
+    for site in folders:
+        write_config(site, folders, timeout=20)
+    processes = [start(site) for site in folders]
+    wait_for_connections(processes[2])
+    processes[2].kill()
+    assert [process.wait(60) for process in processes] == [1, 1, -signal.SIGKILL]
+    for process in processes:
+        process.communicate()
+    processes = [start(site) for site in folders]
+    for process in processes:
+        process.communicate(timeout=120)
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    hashes = {json.loads((site.output / "transcript.json").read_text())["session_sha256"] for site in folders}
+    assert len(hashes) == 1
+
+
 def wait_for_connections(process: subprocess.Popen[str]) -> None:
     """Until the process has two open connections."""
     while process.poll() is None:

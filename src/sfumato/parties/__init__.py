@@ -21,6 +21,7 @@ How the package is built, from the bottom up:
 `algebraic_product`       the textbook's scalar product, which is broken
 `support_shares`          the choice among ways to hold supports of split itemsets as shares
 `vertical`                association rules over people whose attributes are split between sites
+`joint_anonymity`         whether tables that are split by rows are k-anonymous together
 `site_config`, `site`     one site as a process of its own: `sfumato party`
 ========================  ==============================================================================================
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from sfumato.parties.horizontal import JointQuestion as JointQuestion
     from sfumato.parties.horizontal import mine_horizontal as mine_horizontal
     from sfumato.parties.horizontal import mine_site as mine_site
+    from sfumato.parties.joint_anonymity import JointAnonymity as JointAnonymity
+    from sfumato.parties.joint_anonymity import check_k_anonymity as check_k_anonymity
     from sfumato.parties.network import LocalNetwork as LocalNetwork
     from sfumato.parties.network import Network as Network
     from sfumato.parties.network import run_sites as run_sites

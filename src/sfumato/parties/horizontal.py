@@ -104,7 +104,7 @@ class JointQuestion:
 
 
 def mine_horizontal(
-    sites: Sequence[Baskets],
+    sites: Sequence[Baskets | Sequence[Sequence[Item]]],
     min_support: Support,
     min_confidence: Confidence | None = None,
     *,
@@ -124,7 +124,8 @@ def mine_horizontal(
     async def mine(network: Network, own: Baskets) -> SiteResult:
         return await mine_site(network, own, question)
 
-    return join_results(run_sites(mine, list(sites), names, tap))
+    baskets = [site if isinstance(site, Baskets) else Baskets.of(site) for site in sites]
+    return join_results(run_sites(mine, baskets, names, tap))
 
 
 async def mine_site(network: Network, baskets: Baskets, question: JointQuestion) -> SiteResult:

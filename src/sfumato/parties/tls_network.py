@@ -41,6 +41,8 @@ from sfumato.progress import report_progress
 START_TIMEOUT = 120.0
 """How many seconds a site waits for the others to start."""
 HELLO = "hello"
+MOST_WAITING = 256
+"""How many frames of a site may wait to be used; then it is not read from, and its sending waits."""
 _RETRY_SECONDS = 0.3
 _HANDSHAKE_SECONDS = 10.0
 _GOODBYE = HEAD.pack(b"sfpt", VERSION, 0, 0)
@@ -90,7 +92,7 @@ class TlsNetwork(Network):
         """Start to read from every connection."""
         super().__init__(connecting.own.name, connecting.sites, session, connecting.timeout, connecting.most_bytes)
         self._connections = connections
-        self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue() for site in self.others}
+        self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue(MOST_WAITING) for site in self.others}
         self._failure: asyncio.Future[PartyError] = asyncio.get_running_loop().create_future()
         self._readers = [asyncio.create_task(self._read(site)) for site in self.others]
 
@@ -123,7 +125,7 @@ class TlsNetwork(Network):
         try:
             while (frame := await read_frame(self._connections[site].reader, self.most_bytes)) != _GOODBYE:
                 _raise_abort(frame, self.most_bytes)
-                self._frames[site].put_nowait(frame)
+                await self._frames[site].put(frame)
         except PartyError as error:
             self._fail(PartyError(f'site "{site}": {error}'))
         except (OSError, EOFError):

@@ -73,17 +73,50 @@ async def unite_privately(
         raise PartyError(f"{len(entries)} entries do not fit a list of {length} distinct ones of {width} bytes")
     group = get_group()
     own = SiteSecrets(group.draw_scalar(), group.draw_scalar())
-    keys = await _exchange_keys(network, group, own, step)
     points = _fill_list(group, network.session, entries, length)
-    cipher = await compute(encrypt_points, group, keys[0], list(points))
-    mixed = await _mix(network, group, own, keys, cipher, step)
-    union = await _open_union(network, group, own, mixed, step)
+    mixed = await mix_lists(network, own, list(points), step)
+    if network.site == network.sites[-1]:
+        network.learn(f"{step}: how many encrypted points came from how many sites ({describe_repeats(mixed)})")
+    union = await _open_union(network, group, own, sorted(set(mixed)), step)
     found = await _reveal_entries(network, points, union, width, step)
     network.learn(
         f"{step}: {len(found)} entries that some site has, not which or how many; {len(union) - len(found)} points of "
         f"filling in lists of {length}"
     )
     return found
+
+
+async def mix_lists(network: Network, own: SiteSecrets, points: Sequence[bytes], step: str) -> list[bytes]:
+    """At the last site, all sites' points under all scalars, in no order; equal points are still equal. Else nothing.
+
+    All lists have the same length, and no site can tell whose a point was.
+    """
+    group = get_group()
+    keys = await _exchange_keys(network, group, own, step)
+    cipher = await compute(encrypt_points, group, keys[0], points)
+    kind, place, last = f"{step}/mix", network.index, len(network.sites) - 1
+    if place == 0:
+        cipher = await _join_lists(network, group, cipher, f"{step}/list")
+    else:
+        await _send_cipher(network, network.sites[0], f"{step}/list", cipher)
+        cipher = await _receive_cipher(network, group, network.sites[place - 1], kind, len(points) * (last + 1))
+    mixed = await compute(mix_points, group, own, keys[place + 1] if place < last else None, cipher)
+    if place == last:
+        return mixed.masked
+    await _send_cipher(network, network.sites[place + 1], kind, mixed)
+    return []
+
+
+async def _join_lists(network: Network, group: Group, own: Cipher, kind: str) -> Cipher:
+    count = len(own.bases)
+    lists = [own, *[await _receive_cipher(network, group, site, kind, count) for site in network.others]]
+    return Cipher([point for part in lists for point in part.bases], [p for part in lists for p in part.masked])
+
+
+def describe_repeats(points: Sequence[bytes]) -> str:
+    """How many points occur once, twice and so on."""
+    repeats = Counter(Counter(points).values())
+    return ", ".join(f"{count} from {times}" for times, count in sorted(repeats.items()))
 
 
 async def _exchange_keys(network: Network, group: Group, own: SiteSecrets, step: str) -> list[bytes]:
@@ -128,27 +161,6 @@ def mix_points(group: Group, own: SiteSecrets, next_key: bytes | None, cipher: C
     bases = map_points(group.add, multiply_all(group, own.scalar, cipher.bases), blinding.bases)
     order = sorted(range(len(bases)), key=bases.__getitem__)  # by bytes that are random to everyone else
     return Cipher([bases[place] for place in order], [blinding.masked[place] for place in order])
-
-
-async def _mix(
-    network: Network, group: Group, own: SiteSecrets, keys: list[bytes], cipher: Cipher, step: str
-) -> list[bytes]:
-    """Pass all lists through all sites; at the last one, the points under all scalars, without duplicates."""
-    kind, place, last = f"{step}/mix", network.index, len(network.sites) - 1
-    if place == 0:
-        lists = [cipher, *[await _receive_cipher(network, group, site, f"{step}/list") for site in network.others]]
-        cipher = Cipher([point for part in lists for point in part.bases], [p for part in lists for p in part.masked])
-    else:
-        await _send_cipher(network, network.sites[0], f"{step}/list", cipher)
-        cipher = await _receive_cipher(network, group, network.sites[place - 1], kind)
-    mixed = await compute(mix_points, group, own, keys[place + 1] if place < last else None, cipher)
-    if place < last:
-        await _send_cipher(network, network.sites[place + 1], kind, mixed)
-        return []
-    repeats = Counter(Counter(mixed.masked).values())
-    told = ", ".join(f"{count} from {sites}" for sites, count in sorted(repeats.items()))
-    network.learn(f"{step}: how many encrypted points came from how many sites ({told}), not which entries or sites")
-    return sorted(set(mixed.masked))
 
 
 async def _open_union(network: Network, group: Group, own: SiteSecrets, points: list[bytes], step: str) -> list[bytes]:
@@ -221,10 +233,10 @@ async def _send_cipher(network: Network, receiver: str, kind: str, cipher: Ciphe
     await network.send(receiver, kind, {"bases": pack_points(cipher.bases), "masked": pack_points(cipher.masked)})
 
 
-async def _receive_cipher(network: Network, group: Group, sender: str, kind: str) -> Cipher:
+async def _receive_cipher(network: Network, group: Group, sender: str, kind: str, count: int) -> Cipher:
     message = await network.receive(sender, kind)
-    bases = message.array("bases", np.uint8, None, 32)
-    masked = message.array("masked", np.uint8, len(bases), 32)
+    bases = message.array("bases", np.uint8, count, 32)
+    masked = message.array("masked", np.uint8, count, 32)
     return Cipher(await compute(unpack_points, group, bases), await compute(unpack_points, group, masked))
 
 

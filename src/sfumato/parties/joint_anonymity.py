@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Whether the tables of all sites together are k-anonymous, without showing one to the others.
+
+A class that is too small at one site may be large enough with the rows of others. Every site hashes the
+quasi-identifying cells of each of its classes to a point and puts it into its list as often as the class has rows, k
+times at most. The rest of the list, which has a common length, is random points, each k times at least. The lists are
+mixed as in a private union (`union`), and the last site sees how often each encrypted point occurs: if none occurs
+fewer than k times, all classes of the joined tables have k rows.
+
+All sites learn the answer, and the length of the longest list up to a factor of two. The last site learns how many
+classes have which size, up to k for each site; not which classes, nor whose. The same adversaries as for a union:
+semi-honest sites. The answer is about the tables as they stand; a later release needs a check of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.errors import PartyError, PolicyError, quote_names
+from sfumato.parties.agreement import agree_on_parameters
+from sfumato.parties.group import Group, get_group
+from sfumato.parties.network import Network, Tap, run_sites
+from sfumato.parties.statement import Statement
+from sfumato.parties.threshold import agree_on_length, describe_adversary
+from sfumato.parties.union import SiteSecrets, mix_lists
+from sfumato.table import Table
+
+STEP = "classes"
+DOMAIN = "sfumato classes"
+
+
+@dataclass(frozen=True, slots=True)
+class JointAnonymity:
+    """Whether the joined tables are k-anonymous."""
+
+    k: int
+    holds: bool
+    """Whether every class of the joined tables has k rows; nobody knows which has fewer."""
+    statements: tuple[Statement, ...]
+    """What each site learnt."""
+
+
+def check_k_anonymity(
+    tables: Sequence[Table], k: int, *, names: Sequence[str] | None = None, tap: Tap | None = None
+) -> JointAnonymity:
+    """Whether the tables of three or more sites, joined, are k-anonymous; all sites run in this process."""
+
+    async def check(network: Network, own: Table) -> SiteAnonymity:
+        return await check_site(network, own, k)
+
+    answers = run_sites(check, list(tables), names, tap)
+    return JointAnonymity(k, answers[0].holds, tuple(answer.statement for answer in answers))
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAnonymity:
+    """What one site has at the end."""
+
+    holds: bool
+    statement: Statement
+
+
+async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
+    """One site's part; the answer is the same at every site. A missing cell counts as a value of its own."""
+    if type(k) is not int or not 2 <= k <= 1000:
+        raise PolicyError("k must be a whole number from 2 to 1000")
+    if len(network.sites) < 3:
+        raise PartyError("with two sites, each learns about the other's classes from the answer; use three or more")
+    columns = sorted(table.quasi_identifying)
+    if not columns:
+        raise PolicyError(f"{table.source}: no column is quasi-identifying, so there are no classes")
+    parameters = {"task": "k_anonymity", "k": str(k), "columns": quote_names(columns), "group": get_group().name}
+    await agree_on_parameters(network, parameters)
+    classes = count_classes(table, columns)
+    room = await agree_on_length(network, "shamir", len(classes) + 1, STEP)
+    own = SiteSecrets(get_group().draw_scalar(), get_group().draw_scalar())
+    points = list_points(get_group(), f"{DOMAIN} {network.session}", classes, k, room * k)
+    mixed = await mix_lists(network, own, points, STEP)
+    holds = await _announce_answer(network, mixed, k)
+    adversary = describe_adversary("shamir", len(network.sites))
+    statement = network.state("k_anonymity", adversary, ["that some class is too small, if the answer is no"])
+    return SiteAnonymity(holds, statement)
+
+
+def count_classes(table: Table, columns: Sequence[str]) -> dict[bytes, int]:
+    """How many rows have each combination of cells, spelled alike at every site."""
+    import polars as pl
+
+    cells = table.frame.select(pl.col(column).cast(pl.String) for column in columns)
+    counts = Counter(cells.iter_rows())
+    return {json.dumps(row, ensure_ascii=False).encode("utf-8"): count for row, count in counts.items()}
+
+
+def list_points(group: Group, domain: str, classes: Mapping[bytes, int], k: int, length: int) -> list[bytes]:
+    """Each class's point as often as it has rows, k times at most, then random points, each k times or more."""
+    points = [group.hash_entry(domain, cells) for cells, count in classes.items() for _ in range(min(count, k))]
+    while len(points) < length:
+        left = length - len(points)
+        points += [group.hash_to_point(secrets.token_bytes(64))] * (k if left >= 2 * k else left)
+    return points
+
+
+async def _announce_answer(network: Network, mixed: Sequence[bytes], k: int) -> bool:
+    """The last site counts, and tells the others one bit."""
+    last = network.sites[-1]
+    if network.site != last:
+        message = await network.receive(last, f"{STEP}/answer")
+        answer: bool = message.fact("holds", bool)
+        return answer
+    sizes = Counter(Counter(mixed).values())
+    small = sum(count for size, count in sizes.items() if size < k)
+    network.learn(f"{STEP}: {small} classes have fewer than {k} rows, and the sizes of all up to {k} a site; not which")
+    await network.broadcast(f"{STEP}/answer", facts={"holds": small == 0})
+    return small == 0
