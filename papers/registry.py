@@ -10,7 +10,16 @@ from importlib import import_module
 from papers.study import Study
 from sfumato.errors import PolicyError
 
-PAPERS = ("aggarwal_2006", "giannotti_2009", "pensa_2008", "abul_2007", "wang_2004", "li_2004", "bu_2007")
+PAPERS = (
+    "aggarwal_2006",
+    "giannotti_2009",
+    "pensa_2008",
+    "abul_2007",
+    "wang_2004",
+    "li_2004",
+    "bu_2007",
+    "vaidya_2002",
+)
 """Packages that hold a tuple `STUDIES`."""
 
 

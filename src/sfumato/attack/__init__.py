@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from sfumato.attack.noise.likeliest_value import LikeliestValue as LikeliestValue
     from sfumato.attack.noise.range_reveal import RangeReveal as RangeReveal
     from sfumato.attack.noise.spectral_filter import SpectralFilter as SpectralFilter
+    from sfumato.attack.parties.product_equations import RecoveredVector as RecoveredVector
+    from sfumato.attack.parties.product_equations import recover_disguised_vector as recover_disguised_vector
+    from sfumato.attack.parties.product_equations import recover_vector as recover_vector
     from sfumato.attack.patterns.support_inference import SupportInference as SupportInference
     from sfumato.attack.sequences.mark_guessing import MarkGuessing as MarkGuessing
     from sfumato.attack.sequences.sequence_linking import SequenceLinking as SequenceLinking

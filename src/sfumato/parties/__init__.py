@@ -15,6 +15,12 @@ How the package is built, from the bottom up:
 `ring`                    the textbook's ring sum and the two-party comparison that ends it
 `threshold`               the choice among ways to test sums against zero
 `horizontal`              association rules over baskets that are split by rows between sites
+`alignment`               private set intersection: the rows that all sites have
+`packed_cipher`           packed homomorphic encryption, masked and flooded
+`scalar_product`          private scalar products of two sites' vectors, as shares, and their comparison
+`algebraic_product`       the textbook's scalar product, which is broken
+`support_shares`          the choice among ways to hold supports of split itemsets as shares
+`vertical`                association rules over people whose attributes are split between sites
 `joint_anonymity`         whether tables that are split by rows are k-anonymous together
 `site_config`, `site`     one site as a process of its own: `sfumato party`
 ========================  ==============================================================================================
@@ -45,5 +51,7 @@ if TYPE_CHECKING:
     from sfumato.parties.site_config import SiteConfig as SiteConfig
     from sfumato.parties.statement import Statement as Statement
     from sfumato.parties.threshold import Protocol as Protocol
+    from sfumato.parties.vertical import VerticalProtocol as VerticalProtocol
+    from sfumato.parties.vertical import mine_vertical as mine_vertical
 
 open_room(__name__)

@@ -39,6 +39,14 @@ async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str)
         raise PartyError(f"a ring sum of {bits} bits is not possible; use 2 to {MOST_RING_BITS}")
     held = await add_around_ring(network, terms, bits, step)
     network.learn(f"{step}: {terms.size} sums of some sites' terms under a random number")
+    return await compare_ends(network, held, bits, step)
+
+
+async def compare_ends(network: Network, held: Words, bits: int, step: str) -> Flags:
+    """Whether the last site's numbers less the first's, modulo 2^bits, are below 2^(bits - 1); other sites' are unused.
+
+    That is the highest bits of both, flipped if the lower bits of the last site's number are below the first's.
+    """
     group, first, last = get_group(), network.sites[0], network.sites[-1]
     if network.site == first:
         tops = await _compare_as_first(network, group, held, bits, step)
@@ -46,7 +54,7 @@ async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str)
         tops = await _compare_as_last(network, group, held, bits, step)
     else:
         tops = None
-    return await _announce(network, tops, terms.size, step)
+    return await _announce(network, tops, held.size, step)
 
 
 async def add_around_ring(network: Network, terms: Ints, bits: int, step: str) -> Words:

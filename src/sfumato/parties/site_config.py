@@ -6,9 +6,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sfumato.baskets import BasketFormat, Baskets
 from sfumato.description import Description
@@ -19,6 +19,10 @@ from sfumato.parties.network import TIMEOUT, Network
 from sfumato.parties.result import SiteResult
 from sfumato.parties.threshold import Protocol
 from sfumato.parties.tls_network import START_TIMEOUT, Connecting, SiteAddress
+from sfumato.parties.vertical import FLOOR, MAX_QUESTIONS, VerticalProtocol, VerticalQuestion, mine_vertical_site
+
+if TYPE_CHECKING:
+    from sfumato.table import Table
 
 
 class SiteSection(Description):
@@ -46,14 +50,16 @@ class PeerSection(Description):
 
 
 class BasketSection(Description):
-    """This site's baskets."""
+    """This site's baskets, or its table of attributes."""
 
     path: Path
-    """A file of baskets."""
+    """A file of baskets, or of a table."""
+    shape: Literal["baskets", "table"] = "baskets"
+    """Whether it holds `baskets` or a `table`, whose cells become items `column=value`; for vertical mining."""
     format: BasketFormat | None = None
     """`fimi`, `spmf`, `long` or `comma`; detected if omitted."""
     id: str = "id"
-    """The basket column of a long-form file."""
+    """The basket column of a long-form file, or the key column of a table."""
     item: str = "item"
     """The item column of a long-form file."""
 
@@ -75,9 +81,54 @@ class HorizontalSection(Description):
 
     def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteResult]]:
         """Check the question and read the data, before any other site is called; then this site's part."""
+        if data.shape == "table":
+            raise PolicyError("horizontal mining needs baskets, not a table; write a column of items in long form")
         question = JointQuestion(self.min_support, self.min_confidence, self.protocol, self.max_length, self.name_bytes)
         baskets = Baskets.read(data.path, data.format, id=data.id, item=data.item)
         return lambda network: mine_site(network, baskets, question)
+
+
+def read_attributes(data: BasketSection) -> Baskets | Table:
+    """This site's baskets or table."""
+    if data.shape == "baskets":
+        return Baskets.read(data.path, data.format, id=data.id, item=data.item)
+    from sfumato.table import Table
+
+    return Table.read(data.path)
+
+
+class VerticalSection(Description):
+    """Association rules over people whose attributes are split between sites. Every site gives the same values."""
+
+    task: Literal["vertical"] = "vertical"
+    min_support: int | float
+    """A count of the rows that all sites have, or a share of them."""
+    min_confidence: float | None = None
+    """The confidence from which a rule counts; itemsets only if omitted."""
+    align: Literal["key", "number"] = "key"
+    """By `key`, privately, or by row `number` if row 1 is the same person at every site."""
+    protocol: VerticalProtocol | None = None
+    """`packed` (two sites), `shamir` (more), `textbook` (for study); chosen by the number of sites if omitted."""
+    max_length: int | None = None
+    """The most items of an itemset."""
+    floor: int = FLOOR
+    """The smallest support that may be asked about."""
+    max_questions: int = MAX_QUESTIONS
+    """The most itemsets with items at several sites that may be tested."""
+
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteResult]]:
+        """Check the question and read the data, before any other site is called; then this site's part."""
+        question = VerticalQuestion(
+            self.min_support,
+            self.min_confidence,
+            self.protocol,
+            data.id if self.align == "key" else None,
+            self.max_length,
+            self.floor,
+            self.max_questions,
+        )
+        own = read_attributes(data)
+        return lambda network: mine_vertical_site(network, own, question)
 
 
 class NetworkSection(Description):
@@ -107,12 +158,17 @@ class SiteConfig(Description):
     """The other sites."""
     data: BasketSection
     """This site's data."""
-    mining: HorizontalSection
-    """What the sites ask together."""
+    mining: Annotated[HorizontalSection | VerticalSection, Field(discriminator="task")]
+    """What the sites ask together: the task is `horizontal` if omitted, or `vertical`."""
     network: Annotated[NetworkSection, Field(default_factory=NetworkSection)]
     """Timeouts and limits."""
     output: Annotated[OutputSection, Field(default_factory=OutputSection)]
     """Where the result goes."""
+
+    @field_validator("mining", mode="before")
+    @classmethod
+    def _assume_horizontal(cls, mining: Any) -> Any:
+        return {"task": "horizontal", **mining} if isinstance(mining, dict) else mining
 
     @classmethod
     def read(cls, path: str | Path) -> SiteConfig:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Attacks on protocols by which sites mine together."""

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Mining attributes that are split between sites equals mining the joined rows, in every protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.errors import DataError, PartyError, PolicyError
+from sfumato.parties.message import decode_frame
+from sfumato.parties.network import Network, run_sites
+from sfumato.parties.result import JointResult
+from sfumato.parties.scalar_product import Pair, compare_shares, open_products, plan_batches
+from sfumato.parties.vertical import VerticalQuestion, mine_vertical_site
+from sfumato.public.thresholds import Support
+
+Found = tuple[list[list[str]], list[tuple[list[str], list[str]]]]
+
+
+def draw_sites(seed: int, rows: int, widths: Sequence[int]) -> list[list[list[str]]]:
+    """Baskets of several sites about the same people, with correlated items."""
+    chance = np.random.default_rng(seed)
+    leaning = chance.random(rows)
+    return [
+        [[f"{site}:{item}" for item in range(width) if chance.random() < 0.1 + 0.8 * lean] for lean in leaning]
+        for site, width in zip("abcd", widths, strict=False)
+    ]
+
+
+def mine_joined(sites: Sequence[Sequence[Sequence[str]]], support: Support, confidence: float) -> Found:
+    joined = sf.Baskets.of([[item for part in row for item in part] for row in zip(*sites, strict=True)])
+    itemsets = sf.mine.frequent_itemsets(joined, support)["items"].to_list()
+    rules = sf.mine.association_rules(joined, support, confidence).select("antecedent", "consequent").rows()
+    return sorted(itemsets), sorted(rules)
+
+
+def collect(result: JointResult) -> Found:
+    return sorted(result.itemsets["items"].to_list()), sorted(result.rules.rows())
+
+
+@pytest.mark.parametrize("protocol", ["packed", "textbook"])
+@pytest.mark.parametrize("support", [0.3, 14])
+def test_two_sites_equal_joined_mining(protocol: sf.parties.VerticalProtocol, support: Support) -> None:
+    sites = draw_sites(1, 41, (3, 3))
+    result = sf.parties.mine_vertical([sf.Baskets.of(rows) for rows in sites], support, 0.65, protocol=protocol)
+    assert collect(result) == mine_joined(sites, support, 0.65)
+    split = [left + right for left, right in collect(result)[1] if len({item[0] for item in left + right}) == 2]
+    assert split  # there are rules between sites
+    assert result.statements[0].protocol == protocol
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 1000), st.integers(10, 60), st.sampled_from([0.3, 0.5, 8]), st.sampled_from([0.5, 0.667, 1.0]))
+def test_random_rows_at_two_sites(seed: int, rows: int, support: Support, confidence: float) -> None:
+    sites = draw_sites(seed, rows, (2, 3))
+    baskets = [sf.Baskets.of(part) for part in sites]
+    result = sf.parties.mine_vertical(baskets, support, confidence, floor=1)
+    assert collect(result) == mine_joined(sites, support, confidence)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([(2, 2, 2), (1, 3, 2), (2, 1, 1, 2)]), st.sampled_from([0.3, 0.5]))
+def test_random_rows_at_more_sites(seed: int, widths: tuple[int, ...], support: float) -> None:
+    sites = draw_sites(seed, 30, widths)
+    result = sf.parties.mine_vertical([sf.Baskets.of(part) for part in sites], support, 0.7, floor=1)
+    assert collect(result) == mine_joined(sites, support, 0.7)
+    assert result.statements[0].protocol == "shamir"
+
+
+def test_scalar_products_over_several_blocks_are_shared_and_compared() -> None:
+    """9,000 rows are two blocks; each share alone is a random number, the sum of both is the product."""
+    chance = np.random.default_rng(3)
+    vectors = [{name: chance.random(9000) < 0.3 for name in "xyz"} for _ in range(2)]
+    pairs = [Pair(left, right) for left in "xy" for right in "yz"]
+    products = [int((vectors[0][pair.left] & vectors[1][pair.right]).sum()) for pair in pairs]
+    least = sorted(products)[1]
+
+    async def run(network: Network, own: dict[str, np.ndarray]) -> tuple[list[int], list[bool], int]:  # type: ignore[type-arg]
+        opened = await open_products(network, 9000, 9000)
+        shares = await opened.share(pairs, own.__getitem__, "test")
+        terms = [share - (least if network.index == 0 else 0) for share in shares]
+        return shares, (await compare_shares(network, terms, opened.modulus, "test")).tolist(), opened.modulus
+
+    (first, flags, modulus), (last, same_flags, _) = run_sites(run, vectors)
+    assert [(left + right) % modulus for left, right in zip(first, last, strict=True)] == products
+    assert flags == same_flags == [product >= least for product in products]
+    assert not set(first) & set(products)
+
+
+def test_batches_answer_every_pair_once() -> None:
+    pairs = [Pair(left, right) for left in (2, 1) for right in (5, 6, 7)]
+    for vectors in (1, 2, 4):
+        batches = plan_batches(pairs, vectors)
+        answered = [
+            (left, right, place)
+            for batch in batches
+            for rights, places in zip(batch.rights, batch.places, strict=True)
+            for left, right, place in zip(batch.lefts, rights, places, strict=True)
+        ]
+        assert sorted(answered, key=lambda row: row[2]) == [(*pair, place) for place, pair in enumerate(pairs)]
+
+
+def test_tables_are_aligned_by_a_key_and_their_cells_are_items() -> None:
+    chance = np.random.default_rng(5)
+    smokes = chance.random(60) < 0.6
+    clinic = {"patient": [f"patient-{row}" for row in range(60)], "smokes": np.where(smokes, "yes", "no").tolist()}
+    order = chance.permutation(60)[:50]
+    insurer = {
+        "patient": [f"patient-{row}" for row in order] + ["stranger"],
+        "claim": [("high" if smokes[row] else "low") for row in order] + ["high"],
+    }
+    tables = [
+        sf.Table.of(data, roles={"patient": "identifying", **dict.fromkeys(list(data)[1:], "sensitive")})
+        for data in (clinic, insurer)
+    ]
+    frames: list[bytes] = []
+    result = sf.parties.mine_vertical(tables, 0.2, 0.9, key="patient", tap=frames.append)
+    assert {(*left, *right) for left, right in result.rules.rows()} >= {("smokes=yes", "claim=high")}
+    assert "which 50 of this site's people" in str(result.statements[0])
+    assert not any(b"stranger" in frame or b"patient-" in frame for frame in frames)
+
+
+def test_only_names_of_frequent_items_and_no_counts_are_sent() -> None:
+    sites = draw_sites(7, 40, (2, 2))
+    sites[0][0].append("a:rare disease")
+    frames: list[bytes] = []
+    sf.parties.mine_vertical([sf.Baskets.of(rows) for rows in sites], 0.4, 0.8, tap=frames.append)
+    assert not any(b"rare" in frame for frame in frames)
+    sizes = {}
+    for frame in frames:
+        message = decode_frame(frame)[1]
+        sizes.setdefault(message.kind, set()).add(tuple(array.dtype.str[1:] for array in message.arrays.values()))
+    plain = {kind for kind, forms in sizes.items() if ("i8",) in forms}
+    assert plain == set()  # whole numbers in the open are for the textbook alone
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"min_support": 5}, PartyError, "below the floor of 10"),
+        ({"max_questions": 1}, PartyError, "above the limit of 1"),
+        ({"protocol": "shamir"}, PartyError, "of two, each is half"),
+        ({"protocol": "open"}, PolicyError, 'must be "packed", "shamir" or "textbook"'),
+        ({"min_confidence": 0.12345678901}, PolicyError, "round it to six"),
+        ({"max_length": 0}, PolicyError, "max_length"),
+        ({"key": "patient"}, DataError, "no ids to align by"),
+    ],
+)
+def test_what_is_refused(change: dict[str, object], error: type[Exception], words: str) -> None:
+    sites = [sf.Baskets.of(rows) for rows in draw_sites(1, 40, (2, 2))]
+    arguments: dict[str, object] = {"min_support": 15, "min_confidence": 0.8, **change}
+    with pytest.raises(error, match=words):
+        sf.parties.mine_vertical(sites, **arguments)  # type: ignore[arg-type]
+
+
+def test_three_sites_are_refused_where_that_is_not_sound() -> None:
+    sites = [sf.Baskets.of([[name]] * 20) for name in "abc"]
+    for protocol in ("packed", "textbook"):
+        with pytest.raises(PartyError, match="two sites; 3 sites would have to show"):
+            sf.parties.mine_vertical(sites, 10, protocol=protocol)  # type: ignore[arg-type]
+    with pytest.raises(PartyError, match="same name at two sites"):
+        sf.parties.mine_vertical([sites[0], sites[0]], 10)
+
+
+def test_sites_that_ask_differently_stop() -> None:
+    async def run(network: Network, own: sf.Baskets) -> object:
+        return await mine_vertical_site(network, own, VerticalQuestion(10 + network.index))
+
+    with pytest.raises(PartyError, match="another min_support"):
+        run_sites(run, [sf.Baskets.of([["a"]] * 20), sf.Baskets.of([["b"]] * 20)])
