@@ -16,7 +16,7 @@ SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
     "arrays", "baskets", "change", "description", "details", "errors", "frames", "key", "keystream", "kinds", "lazy",
     "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress", "randomness", "release",
-    "sequences", "table",
+    "sequences", "table", "text_codes",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
@@ -27,9 +27,9 @@ ALLOWED = {
     "mine": VOCABULARY | TOOLS,
     "parties": VOCABULARY | TOOLS | {"parties"},
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
-    "engine": {"arrays", "errors", "progress", "kernels", "engine"},
+    "engine": {"arrays", "errors", "progress", "kernels", "engine", "text_codes"},
     "kernels": {"arrays", "kernels"},
-    "data": {"arrays", "data", "description", "errors", "notebook", "problem_words", "progress"},
+    "data": {"arrays", "data", "description", "errors", "notebook", "problem_words", "progress", "text_codes"},
 }
 
 

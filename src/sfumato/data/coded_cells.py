@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Flags, Ints
+from sfumato.text_codes import number_texts
 
 _WIDEST = 1 << 16
 
@@ -23,11 +24,11 @@ class CodedCells(NamedTuple):
 
 def encode_cells(column: pl.Series) -> CodedCells:
     """The distinct values of a column, and the place of each cell among them; most kinds without sorting all cells."""
+    if column.dtype == pl.String:
+        return _encode_texts(column)
     known = column.drop_nulls() if column.null_count() else column
     values = known.unique().sort()
-    if column.dtype == pl.String:
-        codes = known.cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy()
-    elif (offsets := _count_from_lowest(known)) is not None:
+    if (offsets := _count_from_lowest(known)) is not None:
         codes = (np.cumsum(np.bincount(offsets) > 0) - 1)[offsets]
     else:
         codes = (known.rank("dense").cast(pl.Int64) - 1).to_numpy()
@@ -36,6 +37,49 @@ def encode_cells(column: pl.Series) -> CodedCells:
     every = np.full(len(column), len(values), dtype=np.int64)
     every[column.is_not_null().to_numpy()] = codes
     return CodedCells(pl.concat([values, pl.Series(column.name, [None], dtype=column.dtype)]), every)
+
+
+def _encode_texts(column: pl.Series) -> CodedCells:
+    values, codes = number_texts(column)
+    if not column.null_count():
+        return CodedCells(values, codes.cast(pl.Int64).to_numpy())
+    every = codes.cast(pl.Int64).fill_null(len(values)).to_numpy()
+    return CodedCells(pl.concat([values, pl.Series(column.name, [None], dtype=pl.String)]), every)
+
+
+class CountedCells(NamedTuple):
+    """The distinct values of a column, and how many cells have each."""
+
+    values: pl.Series
+    """In ascending order, a missing one last."""
+    counts: Ints
+
+
+def count_cells(column: pl.Series) -> CountedCells:
+    """How many cells of a column have each value; always in the same order, so that sums repeat to the last digit."""
+    values, codes = encode_cells(column)
+    return CountedCells(values, np.bincount(codes, minlength=len(values)).astype(np.int64))
+
+
+def list_values(column: pl.Series) -> pl.Series:
+    """The distinct values of a column in ascending order, without a missing one."""
+    return number_texts(column).values if column.dtype == pl.String else column.drop_nulls().unique().sort()
+
+
+def count_pairs(first: pl.Series, second: pl.Series, where: Flags) -> pl.DataFrame:
+    """How many of the rows in question have each pair of values: `first`, `second`, `count`."""
+    ours, theirs = encode_cells(first), encode_cells(second)
+    width = max(len(theirs.values), 1)
+    keys = ours.codes[where] * width + theirs.codes[where]
+    if len(ours.values) * width <= max(_WIDEST, 4 * len(keys)):
+        counts = np.bincount(keys)
+        pairs = np.flatnonzero(counts)
+        counts = counts[pairs]
+    else:
+        pairs, counts = np.unique(keys, return_counts=True)
+    return pl.DataFrame(
+        {"first": ours.values.gather(pairs // width), "second": theirs.values.gather(pairs % width), "count": counts}
+    )
 
 
 def _count_from_lowest(column: pl.Series) -> Ints | None:

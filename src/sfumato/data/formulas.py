@@ -15,6 +15,8 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.data.coded_cells import count_cells
+
 # The full-width signs of East Asian keyboards count as well.
 _START = r'^"?[=+\-@\t\r\n＝＋－＠]'
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -65,10 +67,15 @@ def count_formulas(frame: pl.DataFrame) -> dict[str, Any]:
     """How many cells, including column names, look like formulas, and in which columns."""
     headers = find_formulas(pl.Series(frame.columns, dtype=pl.String)).cast(pl.Int64).to_list()
     counts = {
-        column.name: header + (int(find_formulas(column).sum()) if column.dtype == pl.String else 0)
+        column.name: header + (_count_formula_cells(column) if column.dtype == pl.String else 0)
         for column, header in zip(frame.get_columns(), headers, strict=True)
     }
     return summarize_formulas(counts)
+
+
+def _count_formula_cells(texts: pl.Series) -> int:
+    values, counts = count_cells(texts)
+    return int(counts[find_formulas(values).to_numpy()].sum())
 
 
 def summarize_formulas(counts: Mapping[str, int]) -> dict[str, Any]:

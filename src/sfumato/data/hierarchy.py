@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
+from sfumato.data.coded_cells import list_values
 from sfumato.data.compression import PACKING_FAULTS
 from sfumato.data.file_kinds import HEAD, find_kind, name_kind
 from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
@@ -232,7 +233,7 @@ def spell_cells(column: pl.Series) -> pl.Series:
 
 def build_flat_hierarchy(values: pl.Series, name: str) -> Hierarchy:
     """The hierarchy of a column that has none: the value itself, or nothing."""
-    known = spell_cells(values.drop_nulls().unique().sort()).to_list()
+    known = spell_cells(list_values(values)).to_list()
     return Hierarchy.of([(value, SUPPRESSED) for value in known] or [("", SUPPRESSED)], name=name)
 
 

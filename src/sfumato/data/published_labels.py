@@ -20,12 +20,13 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.coded_cells import encode_cells
+from sfumato.data.coded_cells import encode_cells, list_values
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.data.label_ranges import parse_moments, parse_range, parse_words
 from sfumato.data.moments_in_text import read_moments
 from sfumato.errors import DataError
+from sfumato.text_codes import place_texts
 
 Labels = pl.Series | Sequence[str | None]
 Runs = tuple[tuple[int, int], ...]
@@ -103,7 +104,7 @@ class Domain:
         if hierarchy is not None:
             spellings = hierarchy.spellings(original.dtype)
             return cls(hierarchy.leaves, original.name, _group_leaves(hierarchy), spellings)
-        leaves = tuple(spell_cells(original.drop_nulls().unique().sort()).to_list())
+        leaves = tuple(spell_cells(list_values(original)).to_list())
         numbers = _parse_leaf_numbers(leaves)
         if numbers is not None:
             leaves = tuple(leaves[i] for i in np.argsort(numbers, kind="stable"))
@@ -187,16 +188,19 @@ class Domain:
 
     def codes(self, original: pl.Series) -> Ints:
         """The leaf of every original cell; a missing cell gets the number after the last leaf."""
-        texts = spell_cells(original)
-        codes = texts.cast(pl.Enum(self.spellings), strict=False)
-        strange = int((codes.is_null() & texts.is_not_null()).sum())
+        cells = encode_cells(original)
+        places = place_texts(spell_cells(cells.values), self.spellings).fill_null(-1).to_numpy(writable=True)
+        if original.null_count():
+            places[-1] = len(self.leaves)
+        codes: Ints = places[cells.codes]
+        strange = int((codes < 0).sum())
         if strange:
             raise DataError(
                 f'column "{self.column}": {strange} cells are not leaves of its hierarchy, or of the table it is '
                 "measured "
                 "against; add a row for each value to the hierarchy, or mark them as missing"
             )
-        return codes.to_physical().cast(pl.Int64).fill_null(len(self.leaves)).to_numpy()
+        return codes
 
     def exact(self, original: pl.Series) -> ColumnReading:
         """An original column, in which every cell is a leaf or missing."""
@@ -206,8 +210,9 @@ class Domain:
     def read(self, published: pl.Series, holes: bool) -> ColumnReading:
         """A published column. With `holes`, cells were missing: a label that covers everything may also cover one of
         them."""
-        labels = encode_cells(published if published.dtype.is_numeric() else spell_cells(published))
-        return ColumnReading(labels.codes, self._with_missing(labels.values, holes))
+        labels = encode_cells(published)
+        values = labels.values if published.dtype.is_numeric() else spell_cells(labels.values)
+        return ColumnReading(labels.codes, self._with_missing(values, holes))
 
     def _with_missing(self, labels: pl.Series, holes: bool) -> LabelCover:
         """The covers with one more leaf: a missing cell covers it, and so does a label that covers everything."""

@@ -40,6 +40,8 @@ from sfumato.errors import DataError
 MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
 _LARGEST_BLOCK = (1 << 31) - 1
+_AT_ONCE = 4
+"""How many columns are typed together: polars works on them in parallel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +116,27 @@ def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
     refuse_cells(path, lines * width)
     if text.header and "\n" not in opening and "\r" not in opening:  # a header without a line end
         raise DataError(f"{path}: the file has a header and no rows")
-    cells = _read_cells(path, separator, width, encoding, text)
-    names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
-    names = choose_column_names(names, text, width, path)
-    cells = cells.slice(1 if text.header else 0)
-    cells = _clean_cells(cells, text)
-    typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, names, text.numbers))
-    return pl.DataFrame([column.alias(name) for column, name in zip(typed.get_columns(), names, strict=True)])
+    return _build_typed_frame(_read_cells(path, separator, width, encoding, text), text, width, path)
+
+
+def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path) -> pl.DataFrame:
+    """Name, clean and type the columns, a few at a time: what was read of them is let go."""
+    first = [table.column(i)[0].as_py() for i in range(width)] if text.header and table.num_rows else []
+    names = choose_column_names([str(name or "").strip() for name in first], text, width, path)
+    columns: list[pl.Series] = []
+    while table.num_columns:
+        some, table = (
+            table.select(range(_AT_ONCE)[: table.num_columns]),
+            table.select(range(_AT_ONCE, table.num_columns)),
+        )
+        cells = _clean_cells(build_frame(some, path).slice(1 if text.header else 0), text)
+        here = names[len(columns) :][: cells.width]
+        typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, here, text.numbers))
+        # In one piece: the parts that the file was read in make every later step slower.
+        columns += [column.alias(name).rechunk() for column, name in zip(typed.get_columns(), here, strict=True)]
+        del some
+    pa.default_memory_pool().release_unused()
+    return pl.DataFrame(columns)
 
 
 def _detect_encoding(head: bytes, given: str, path: Path) -> str:
@@ -164,7 +180,7 @@ def _read_opening(path: Path, encoding: str, text: TextFormat) -> str:
         size *= 16
 
 
-def _read_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pl.DataFrame:
+def _read_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pa.Table:
     """Every cell as text, including the header; a row of another width is an error."""
     try:
         table = _parse_csv(path, separator, width, encoding, text, None)
@@ -172,7 +188,7 @@ def _read_cells(path: Path, separator: str, width: int, encoding: str, text: Tex
         raise _explain_unreadable(path, separator, width, encoding, text, error) from None
     if table.num_columns != width:
         raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; correct the file")
-    return build_frame(table, path)
+    return table
 
 
 _FAULTS = (pa.ArrowException, OSError, ValueError, AssertionError, *PACKING_FAULTS)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Ints
+from sfumato.text_codes import is_remembered, number_texts
 
 _LARGEST_KEY = 1 << 62
 _FEW = 1 << 16
@@ -62,7 +63,12 @@ def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, in
 
 def _number_text_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """Text columns as the numbers of their values, all columns at once, so that polars may use every core."""
+    kept = [column for column in frame.get_columns() if is_remembered(column)]
+    if kept:
+        frame = frame.with_columns(number_texts(column).codes.alias(column.name) for column in kept)
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    if not texts:
+        return frame
     # A vocabulary of its own for each column keeps the numbers small.
     return frame.with_columns(pl.col(name).cast(pl.Categorical(pl.Categories.random())).to_physical() for name in texts)
 

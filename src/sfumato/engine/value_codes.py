@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes
+from sfumato.text_codes import place_texts
 
 _WIDEST = 1 << 16
 
@@ -19,12 +20,11 @@ def index_cells(column: pl.Series, values: Sequence[str]) -> Codes | None:
     None where some cell is not in the list, or the column is of a kind that has to be spelt first.
     """
     if column.dtype == pl.String:
-        codes = column.cast(pl.Enum(values), strict=False)
+        places = place_texts(column, values)
         missing = column.null_count()
-        if codes.null_count() != missing:
+        if places.null_count() != missing:
             return None
-        places = codes.to_physical()
-        return (places.cast(pl.Int32).fill_null(len(values)) if missing else places).to_numpy().astype(np.int32)
+        return (places.fill_null(len(values)) if missing else places).to_numpy().astype(np.int32)
     if column.dtype.is_integer() and len(column) and not column.null_count():
         return _index_number_cells(column, values)
     return None

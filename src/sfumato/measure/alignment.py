@@ -26,6 +26,8 @@ def select_originals(original: Table, rows: Rows) -> pl.DataFrame:
     if rows is None:
         return original.frame
     numbers = np.asarray(rows, dtype=np.int64)
+    if len(numbers) == len(original) and bool((numbers == np.arange(len(numbers))).all()):
+        return original.frame
     if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(original):
         raise DataError(f"{original.source}: {len(original)} originals lack some rows that the release was made from")
     return original.frame[numbers]

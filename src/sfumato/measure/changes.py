@@ -15,11 +15,12 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.change import Change, ChangeKind
+from sfumato.data.coded_cells import count_cells, count_pairs
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.errors import ClaimBroken, quote_names
 from sfumato.measure.alignment import align_originals
-from sfumato.measure.truth import cover_cells
+from sfumato.measure.truth import cover_cells, find_differing_cells
 from sfumato.table import Table
 
 
@@ -59,21 +60,22 @@ def measure_changes(
 
 def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> ColumnDifference:
     name = before.name
-    was, now = spell_cells(before), spell_cells(after)
-    differs = ~was.eq_missing(now)
-    blanked = int((differs & now.is_null()).sum())
-    pairs = pl.DataFrame({"was": was, "now": now}).filter(differs & now.is_not_null()).group_by("was", "now").len()
+    differs = find_differing_cells(before, after)
+    blanked = int((differs & after.is_null()).sum())
+    pairs = count_pairs(before, after, (differs & after.is_not_null()).to_numpy())
     domain = Domain.of(original.frame[name], original.hierarchies.get(name))
-    covered = cover_cells(pairs["was"], pairs["now"], domain) if pairs.height else np.zeros(0, dtype=np.bool_)
-    coarser = int(pairs.filter(pl.Series(covered, dtype=pl.Boolean))["len"].sum())
-    other = int(pairs["len"].sum()) - coarser
-    return ColumnDifference(name, len(after), blanked, coarser, other, None if other else _measure_loss(now, domain))
+    was, now = spell_cells(pairs["first"]), spell_cells(pairs["second"])
+    covered = cover_cells(was, now, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
+    coarser = int(pairs.filter(pl.Series(covered, dtype=pl.Boolean))["count"].sum())
+    other = int(pairs["count"].sum()) - coarser
+    return ColumnDifference(name, len(after), blanked, coarser, other, None if other else _measure_loss(after, domain))
 
 
 def _measure_loss(labels: pl.Series, domain: Domain) -> float:
     """The mean share of leaves that a label leaves open; empty cells do not count."""
-    counts = labels.drop_nulls().alias("label").value_counts(name="count")
-    lost = domain.losses(counts["label"].to_list()) @ counts["count"].to_numpy() if counts.height else 0.0
+    values, counts = count_cells(labels)
+    present = values.is_not_null()
+    lost = domain.losses(spell_cells(values.filter(present)).to_list()) @ counts[present.to_numpy()]
     return float(lost) / len(labels) if len(labels) else 0.0
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
+from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.data.published_labels import Domain
@@ -141,9 +142,9 @@ def precision(original: Table, published: Table, columns: Sequence[str] | None =
     for name in names:
         hierarchy = truth.hierarchy(name)
         domain = Domain.of(truth.frame[name], hierarchy)
-        cells = published.frame[name].value_counts(name="\0rows")
-        levels = _compute_level_shares(domain, hierarchy, cells[name])
-        risen += (float(cells["\0rows"].to_numpy() @ levels) + left_out) / len(truth)
+        values, counts = count_cells(published.frame[name])
+        levels = _compute_level_shares(domain, hierarchy, values)
+        risen += (float(counts @ levels) + left_out) / len(truth)
     return round(1 - risen / len(names), _DIGITS)
 
 

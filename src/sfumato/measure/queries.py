@@ -88,12 +88,13 @@ def query_accuracy(
     *,
     columns: Sequence[str] | None = None,
     sum_column: str | None = None,
+    sums: bool = True,
 ) -> QueryAccuracy:
     """The errors of random queries; by default over the quasi-identifying and sensitive columns.
 
     Each query is drawn around a person, so that it has an answer: a range of a number column's values, or a subset of
     another column's, sized to give `selectivity` if columns were independent and uniform. SUM is over `sum_column`, or
-    the first number column. Without `randomness` the same queries are drawn each time.
+    the first number column; `sums=False` asks for none. Without `randomness` the same queries are drawn each time.
     """
     if queries < 1 or columns_per_query < 1 or not 0 < selectivity <= 1:
         raise PolicyError("queries and columns_per_query must be at least 1; selectivity must be above 0 and at most 1")
@@ -101,7 +102,7 @@ def query_accuracy(
     if columns is None:
         columns = [name for name in (*truth.quasi_identifying, *truth.sensitive) if name in published.frame.columns]
     names = choose_compared_columns(truth, published, columns)
-    summed = _choose_sum_column(truth, published, names, sum_column)
+    summed = _choose_sum_column(truth, published, names, sum_column) if sums else None
     release = _QueryTable.of(truth, published, [*names, summed] if summed else names)
     originals = _QueryTable.of(truth, None, [*names, summed] if summed else names)
     generator = (randomness or Randomness.seeded(0)).generator()
@@ -109,10 +110,10 @@ def query_accuracy(
         originals, names, set(truth.quasi_identifying), (queries, columns_per_query), selectivity, generator
     )
     true_answers, read = originals.answer(asked, None), release.answer(asked, None)
-    sums = (
+    sum_errors = (
         QueryErrors.compare_answers(originals.answer(asked, summed), release.answer(asked, summed)) if summed else None
     )
-    return QueryAccuracy(QueryErrors.compare_answers(true_answers, read), sums, summed)
+    return QueryAccuracy(QueryErrors.compare_answers(true_answers, read), sum_errors, summed)
 
 
 @dataclass(frozen=True)

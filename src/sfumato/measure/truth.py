@@ -11,10 +11,17 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
+from sfumato.data.coded_cells import count_pairs
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError
-from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.alignment import (
+    Rows,
+    align_originals,
+    make_comparison_check,
+    require_columns,
+    select_originals,
+)
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
@@ -30,18 +37,17 @@ def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
         raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
     generalized = set(original.quasi_identifying)
     suppressed = flag_starred_rows(published.frame, published.quasi_identifying)
-    wrong = 0
+    wrong, originals = 0, select_originals(original, rows)
     for name in published.frame.columns:
-        before, after = spell_cells(original.frame[name][rows]), spell_cells(published.frame[name])
-        blanked = suppressed & after.is_null() if name not in generalized else pl.repeat(False, len(after), eager=True)
-        changed = pl.DataFrame({"before": before, "after": after}).filter(~before.eq_missing(after) & ~blanked)
-        if name in generalized and len(changed):
+        before, after = originals[name], published.frame[name]
+        differs = find_differing_cells(before, after)
+        if name not in generalized:
+            wrong += int((differs & ~(suppressed & after.is_null())).sum())
+        elif differs.any():
             domain = Domain.of(original.frame[name], original.hierarchies.get(name))
-            distinct = changed.group_by("before", "after").len()
-            covered = cover_cells(distinct["before"], distinct["after"], domain)
-            wrong += int(distinct.filter(pl.Series(~covered))["len"].sum())
-        else:
-            wrong += len(changed)
+            pairs = count_pairs(before, after, differs.to_numpy())
+            covered = cover_cells(spell_cells(pairs["first"]), spell_cells(pairs["second"]), domain)
+            wrong += int(pairs.filter(pl.Series(~covered))["count"].sum())
     return wrong
 
 
@@ -49,11 +55,18 @@ def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
     """How many published cells differ from their original; an empty cell does not count."""
     if len(rows) != len(published):
         raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
-    wrong = 0
-    for name in published.frame.columns:
-        before, after = spell_cells(original.frame[name][rows]), spell_cells(published.frame[name])
-        wrong += int((after.is_not_null() & ~before.eq_missing(after)).sum())
-    return wrong
+    originals = select_originals(original, rows)
+    return sum(
+        int((published.frame[name].is_not_null() & find_differing_cells(originals[name], published.frame[name])).sum())
+        for name in published.frame.columns
+    )
+
+
+def find_differing_cells(before: pl.Series, after: pl.Series) -> pl.Series:
+    """Which cells are not spelt as they were; a missing cell is like a missing one."""
+    if before.dtype != after.dtype or before.dtype.is_float():
+        before, after = spell_cells(before), spell_cells(after)
+    return ~before.eq_missing(after)
 
 
 def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
@@ -27,11 +28,9 @@ def average_class_size(table: Table, starred_rows: StarredRows = "class") -> flo
 
 def column_loss(published: pl.Series, domain: Domain) -> float:
     """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
-    labels = (
-        published if published.dtype.is_numeric() else spell_cells(published)
-    )  # a number may be a mean, not a label
-    counts = labels.alias("label").value_counts(name="count")
-    lost = domain.losses(counts["label"]) @ counts["count"].to_numpy()
+    values, counts = count_cells(published)
+    labels = values if published.dtype.is_numeric() else spell_cells(values)  # a number may be a mean, not a label
+    lost = domain.losses(labels) @ counts
     return float(lost) / len(published) if len(published) else 0.0
 
 
@@ -55,15 +54,21 @@ def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy
     Original cells are counted under the published label that covers them, so apart from the coarser labels only
     suppression shows as a difference.
     """
-    after = spell_cells(published).alias("value").fill_null("(missing)").value_counts(name="published")
+    after = _count_spelled(published, "published")
     labels = set(after["value"]) - {SUPPRESSED}
-    before = spell_cells(original).alias("value").fill_null("(missing)")
+    before = _count_spelled(original, "original")
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
-        before = before.replace(cover)
-    value_counts = before.value_counts(name="original")
-    both = value_counts.join(after, on="value", how="full", coalesce=True)
+        before = before.with_columns(pl.col("value").replace(cover)).group_by("value").sum()
+    both = before.join(after, on="value", how="full", coalesce=True)
     return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
+
+
+def _count_spelled(column: pl.Series, name: str) -> pl.DataFrame:
+    """How many cells have each value: `value`, as text, and the counts under a name."""
+    values, counts = count_cells(column)
+    spelled = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), name: counts})
+    return spelled.group_by("value").sum()  # a text may be what a missing cell is called
 
 
 def blanked_share(published: Table, original: Table) -> float:

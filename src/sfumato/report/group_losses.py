@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
+from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
@@ -107,12 +108,11 @@ def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, A
     """The share of values that each cell leaves open; an empty cell that was not empty before leaves all open."""
     values = account.original.frame[name]
     domain = Domain.of(values, account.original.hierarchies.get(name))
-    labels = spell_cells(account.published.frame[name]).alias("label")
-    seen = labels.drop_nulls().unique()
-    losses = pl.DataFrame({"label": seen, "loss": pl.Series(domain.losses(seen.to_list()), dtype=pl.Float64)})
-    cells = labels.to_frame().join(losses, on="label", how="left", maintain_order="left")["loss"]
-    blanked = (labels.is_null() & values.gather(rows).is_not_null()).cast(pl.Float64)
-    lost: Floats = cells.fill_null(0.0).to_numpy() + blanked.to_numpy()
+    published = account.published.frame[name]
+    labels, codes = encode_cells(published)
+    lost: Floats = domain.losses(spell_cells(labels))[codes]
+    if published.null_count():
+        lost[(published.is_null() & values.gather(rows).is_not_null()).to_numpy()] = 1.0
     return lost
 
 

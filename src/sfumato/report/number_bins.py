@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
+from sfumato.data.coded_cells import encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.data.label_ranges import parse_range
 
@@ -121,17 +122,14 @@ def parse_cells(column: pl.Series) -> NumberCells | None:
     if column.dtype.is_numeric():
         low = high = column.drop_nulls().cast(pl.Float64).to_numpy()
     elif column.dtype == pl.String:
-        labels = column.filter(column != SUPPRESSED)
-        ends = {label: _parse_ends(label) for label in labels.unique()}
-        known = {label: pair for label, pair in ends.items() if pair is not None}
+        values, codes = encode_cells(column)
+        present = values.is_not_null() & (values != SUPPRESSED)
+        ends = [_parse_ends(label) for label in values.filter(present)]
+        known = np.array([pair for pair in ends if pair is not None], dtype=np.float64).reshape(-1, 2)
         if len(known) < len(ends):
             return None
-        low, high = (
-            labels.replace_strict(
-                {label: pair[end] for label, pair in known.items()}, return_dtype=pl.Float64
-            ).to_numpy()
-            for end in (0, 1)
-        )
+        place = np.cumsum(present.to_numpy()) - 1
+        low, high = known[place[codes[present.to_numpy()[codes]]]].T
     else:
         return None
     if not len(low) or not (np.isfinite(low).all() and np.isfinite(high).all()):

@@ -12,7 +12,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -60,12 +60,15 @@ class Trial:
         self._exchange.join()
 
 
-@contextmanager
-def begin_trial(methods: tuple[Method, ...], original: Any, release: Release) -> Iterator[Trial | None]:
+def begin_trial(methods: tuple[Method, ...], original: Any, release: Release) -> AbstractContextManager[Trial | None]:
     """Try alternatives elsewhere inside the block if advice will be due; None if it is not, or better given here."""
     stated = release.losses.get("loss")
     due = is_advice_due(methods, original, release.data, None if stated is None else float(stated))
-    trial = _start_trial(methods[0], take_sample(original)) if due and _KERNELS not in sys.modules else None
+    return _hold(_start_trial(methods[0], take_sample(original)) if due and _KERNELS not in sys.modules else None)
+
+
+@contextmanager
+def _hold(trial: Trial | None) -> Iterator[Trial | None]:
     try:
         yield trial
     finally:

@@ -20,6 +20,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.change import ChangeKind
+from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_words import keep_published_words
 from sfumato.data.roles import Role
@@ -348,7 +349,7 @@ def _is_part(kind: Any) -> bool:
 
 def count_published_labels(column: pl.Series) -> pl.DataFrame:
     """How often each label is published: `value`, `original` (always 0), `published`."""
-    label_counts = spell_cells(column).alias("value").fill_null("(missing)").value_counts(name="published")
-    return label_counts.with_columns(
-        pl.lit(0, dtype=pl.Int64).alias("original"), pl.col("published").cast(pl.Int64)
-    ).sort("value")
+    values, counts = count_cells(column)
+    label_counts = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), "published": counts})
+    label_counts = label_counts.group_by("value").sum()  # a text may be what a missing cell is called
+    return label_counts.with_columns(pl.lit(0, dtype=pl.Int64).alias("original")).sort("value")

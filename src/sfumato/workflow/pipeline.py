@@ -26,6 +26,7 @@ from sfumato.data.table_reader import has_stored_text, has_stored_types
 from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken, hide_password
+from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.progress import report_progress
@@ -35,6 +36,7 @@ from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.text_codes import note_texts, remember_texts
 from sfumato.workflow.advice import advise_on_loss
 from sfumato.workflow.advice_trial import begin_trial
 from sfumato.workflow.attack_run import run_attacks
@@ -65,9 +67,8 @@ __all__ = ["Run", "run"]
 
 def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None, given: Any = None) -> Run:
     """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
-    with reserve_target(
-        Path(out or policy.output.path)
-    ) as target:  # a memory key may lie in the target: nobody else moves it
+    # A memory key may lie in the target: nobody else moves it.
+    with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
         return _run_in_place(policy, target, randomness, given)
 
 
@@ -79,14 +80,15 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     refuse_unknown_columns(policy, original)
     _refuse_format(policy, original)
     sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
+    _remember_columns(original)
     clock.lap("read")
     chance = randomness or Randomness.secure()
-    protected = apply_methods(policy, original, chance)
-    release = _type_published_cells(protected.release, original, policy) if given is None else protected.release
-    release = _order_rows_by_policy(release, policy, chance)
+    release, keys = _protect(policy, original, chance, is_read=given is None)
     clock.lap("protect")
     with target.stage_folders() as staging, begin_trial(policy.methods(), original, release) as trial:
         published = _write_and_read_back(release, policy, staging)
+        release = _share_cells(release, published)
+        _remember_columns(published)
         clock.lap("write")
         findings = _measure_written_claims(release, original, published)
         differences = _measure_changes(release, original, published)
@@ -114,10 +116,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
             run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)
         )
         _keep_private(policy, original, release, record, staging)
-        if sealed is not None:
-            sealed.save(staging.private / OPENING)
-        for name, secret in protected.keys.items():
-            secret.save(staging.private / f"{name}.key.json")
+        _keep_secrets(sealed, keys, staging)
         report_progress("publishing")
         if refusals:
             _keep_only_refusal(staging)
@@ -125,8 +124,15 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         kept = (*replaced, *target.publish())
     if policy.output.order == "as_read":
         label_rows(release, original)
-    parts = (certificate, record, findings, attacks, verdict, refusals, kept, protected.keys)
+    parts = (certificate, record, findings, attacks, verdict, refusals, kept, keys)
     return Run(target.named, release, *parts)
+
+
+def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:
+    """The release as it is written, and the keys that stay."""
+    protected = apply_methods(policy, original, chance)
+    release = _type_published_cells(protected.release, original, policy) if is_read else protected.release
+    return _order_rows_by_policy(release, policy, chance), protected.keys
 
 
 def _refuse_format(policy: Policy, original: Any) -> None:
@@ -202,7 +208,20 @@ def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolde
     description = shape.described(release.data, form, escape=policy.output.escape_formulas)
     read = shape.read(path, {**description, "data": {**description["data"], "format": form}})
     shape.refuse_changed(release.data, read)
-    return release.data.with_frame(read.frame) if isinstance(read, Table) else read
+    # A released table, as it is in every attack: it is not copied for each of them.
+    return release.data.with_frame(read.frame).to_release() if isinstance(read, Table) else read
+
+
+def _share_cells(release: Release, published: Any) -> Release:
+    """The release with the cells that were read back, if they have the same types: a large table is held once."""
+    same = isinstance(published, Table) and published.frame.equals(release.data.frame)
+    return replace(release, data=published) if same else release
+
+
+def _remember_columns(data: Any) -> None:
+    """Number the texts of a table once for all that is done with it."""
+    if isinstance(data, Table):
+        note_texts(data.frame)
 
 
 def _measure_written_claims(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
@@ -347,6 +366,14 @@ def _keep_private(
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
     for file in staging.private.iterdir():
         file.chmod(0o600)
+
+
+def _keep_secrets(sealed: Commitment | None, keys: Mapping[str, Key], staging: StagingFolder) -> None:
+    """The opening of the commitment, and the keys of the methods."""
+    if sealed is not None:
+        sealed.save(staging.private / OPENING)
+    for name, secret in keys.items():
+        secret.save(staging.private / f"{name}.key.json")
 
 
 def _keep_only_refusal(staging: StagingFolder) -> None:

@@ -26,7 +26,7 @@ from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
+from sfumato.protect.anonymity.explain import explain, group_originals, list_lattice_nodes
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import MARK
 from sfumato.release import Claim, Release
@@ -68,7 +68,7 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
     known = _list_comparable_columns(published, original, release)
     asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
     if policy.measure.queries and published.quasi_identifying and asked:
-        answers = measure.query_accuracy(original, published, policy.measure.queries, columns=asked)
+        answers = measure.query_accuracy(original, published, policy.measure.queries, columns=asked, sums=False)
         figures["query_error"] = answers.count.median
     target = policy.measure.classify
     if target and target in known:
@@ -266,6 +266,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
         return run_account  # codes cannot be compared with values
     original, published = run_account.original, run_account.published
     names = published.quasi_identifying
+    grouping = group_originals(release, original)
     run_account = replace(
         run_account,
         distributions={
@@ -276,8 +277,8 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
             )
             for name in published.frame.columns
         },
-        reasons=tuple(why.sentence() for why in explain(release, original)),
-        lattice=list_lattice_nodes(release, original),
+        reasons=tuple(why.sentence() for why in explain(release, original, grouping)),
+        lattice=list_lattice_nodes(release, original, grouping),
     )
     if not names or release.details.part(EntryDetails) is not None:
         return run_account

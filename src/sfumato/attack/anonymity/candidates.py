@@ -36,7 +36,8 @@ def trace_people(release: Release, truth: Table) -> Table:
             f"{truth.source}: {len(truth)} originals cannot be the people behind {len(release.data)} published rows; "
             "give the table that the release was made from"
         )
-    return truth.with_frame(truth.frame[rows])
+    in_order = len(rows) == len(truth) and bool((rows == np.arange(len(rows))).all())
+    return truth.with_frame(truth.frame if in_order else truth.frame[rows])
 
 
 def draw_tried_people(

@@ -14,6 +14,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
+from sfumato.data.coded_cells import CodedCells, encode_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_ranges import is_range
 from sfumato.data.moments_in_text import are_moments
@@ -25,6 +26,8 @@ _ANYTHING, _MISSING = -1, -2
 _MANY = 32
 _LARGEST_KEY = 1 << 62
 _TIE = 1e-9
+_DENSE = 4
+_FEW_GROUPS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -121,20 +124,18 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     """The published rows that each person's values fall under, in the columns the adversary knows."""
     require_in_both(published, people, columns)
     shapes = {name: _ColumnLabels.of(published, name) for name in columns}
-    known = pl.DataFrame([spell_cells(people.frame[name]).alias(name) for name in columns])
-    cells = pl.DataFrame([spell_cells(published.frame[name]).alias(name) for name in columns])
-    parts, counts = [], np.zeros(known.height, dtype=np.int64)
-    hidden = cells.select(pl.all_horizontal(pl.all() == SUPPRESSED).fill_null(False)).to_series().to_numpy()
+    known, cells = _spell_table(people, columns), _spell_table(published, columns)
+    parts, counts = [], np.zeros(len(people), dtype=np.int64)
+    hidden = _flag_hidden_rows(cells, len(published))
     starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
-    signatures = _split_by_levels(cells.filter(~hidden) if len(starred) else cells, shapes)
+    signatures = _split_by_levels(cells, plain, shapes)
     if signatures is None:
-        parts.append(find_covering_rows(cells, plain, people, columns, published))
+        parts.append(find_covering_rows(_list_texts(cells, columns), plain, people, columns, published))
         counts = counts + parts[0][2]
     else:
         for signature, rows in signatures:
-            part = _join_at_levels(
-                cells, plain if rows is None else plain[rows], known, shapes, signature, published.missing
-            )
+            here = plain if rows is None else plain[rows]
+            part = _join_at_levels(cells, here, known, shapes, signature, published.missing)
             parts.append(part)
             counts = counts + part[2]
     if not counts.any() and _are_all_numbers(published, people, columns):
@@ -143,10 +144,22 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     if len(starred):  # only for those whom nothing else fits
         rows = starred
         lost = counts == 0
-        part = (rows, np.zeros(known.height, dtype=np.int64), np.where(lost, len(rows), 0))
+        part = (rows, np.zeros(len(people), dtype=np.int64), np.where(lost, len(rows), 0))
         parts.append(part)
         counts = counts + part[2]
     return Links(tuple(parts), counts)
+
+
+def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Links:
+    """The rows whose cells are the person's own values, and the missing ones too: before any that may be."""
+    shapes = {name: _ColumnLabels.of(published, name) for name in columns}
+    known, cells = _spell_table(people, columns), _spell_table(published, columns)
+    sought, keys = _number_keys(known, cells, shapes, dict.fromkeys(columns, 0))
+    if published.missing is Missing.NEVER_MATCHES:
+        for name in columns:
+            sought[people.frame[name].is_null().to_numpy()] = -1
+    part = _match_keys(sought, keys, np.arange(len(published)))
+    return Links((part,), part[2])
 
 
 def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> None:
@@ -187,14 +200,10 @@ class _ColumnLabels:
         others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
         return any(is_range(label) or parse_set(label) is not None for label in others)
 
-    def levels(self, cells: pl.Series, labels: pl.Series) -> int | pl.Series:
-        """The level of each published cell, or the one of all; `_ANYTHING` for `*`, `_MISSING` for a null."""
-        known = labels.drop_nulls()
-        numbers = [_ANYTHING if v == SUPPRESSED else self.level_of.get(v, 0) for v in known.to_list()]
-        if len({*numbers, *([_MISSING] if len(known) < len(labels) else [])}) == 1:
-            return numbers[0] if numbers else _MISSING
-        levels = cells.replace_strict(known, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
-        return levels.fill_null(_MISSING).alias(self.name)
+    def levels(self, labels: pl.Series) -> Ints:
+        """The level of each label; `_ANYTHING` for `*`, `_MISSING` for a null."""
+        level_of: dict[str | None, int] = {**self.level_of, SUPPRESSED: _ANYTHING, None: _MISSING}
+        return np.array([level_of.get(label, 0) for label in labels.to_list()], dtype=np.int64)
 
     def labels(self, known: pl.Series, level: int) -> pl.Series:
         """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
@@ -206,21 +215,50 @@ class _ColumnLabels:
         return labels if top is None else labels.fill_null(top)
 
 
+_Cells = dict[str, CodedCells]
+"""The columns of a table as numbers, their values as they are spelt."""
+
+
+def _spell_table(table: Table, columns: Sequence[str]) -> _Cells:
+    coded = {name: encode_cells(table.frame[name]) for name in columns}
+    return {name: CodedCells(spell_cells(values), codes) for name, (values, codes) in coded.items()}
+
+
+def _list_texts(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
+    """The cells as texts, of some rows or of all."""
+    chosen = {name: cells[name].codes if rows is None else cells[name].codes[rows] for name in names}
+    return pl.DataFrame([cells[name].values.gather(codes).alias(name) for name, codes in chosen.items()])
+
+
+def _flag_hidden_rows(cells: _Cells, count: int) -> Flags:
+    """Which rows have `*` in every column."""
+    hidden = np.ones(count, dtype=np.bool_)
+    for values, codes in cells.values():
+        hidden &= (values == SUPPRESSED).fill_null(False).to_numpy()[codes]
+    return hidden
+
+
 def _split_by_levels(
-    cells: pl.DataFrame, shapes: dict[str, _ColumnLabels]
+    cells: _Cells, plain: Ints, shapes: dict[str, _ColumnLabels]
 ) -> list[tuple[tuple[int, ...], Ints | None]] | None:
     """The published rows, parted by the levels that their cells are at; no rows are named where all are alike.
 
     None where cells are ranges or sets, or at so many levels that looking each up by level takes too long.
     """
-    if not cells.height:
+    if not len(plain):
         return []
     levels_by_column: dict[str, int | pl.Series] = {}
     for name, shape in shapes.items():
-        labels = cells[name].unique()
+        values, codes = cells[name]
+        here = codes if len(plain) == len(codes) else codes[plain]
+        present = np.flatnonzero(np.bincount(here))
+        labels = values.gather(present)
         if shape.has_composite_labels(labels):
             return None
-        levels_by_column[name] = shape.levels(cells[name], labels)
+        levels = np.zeros(len(values), dtype=np.int64)
+        levels[present] = shape.levels(labels)
+        distinct = np.unique(levels[present])
+        levels_by_column[name] = int(distinct[0]) if len(distinct) == 1 else pl.Series(name, levels[here])
     varying = [levels for levels in levels_by_column.values() if isinstance(levels, pl.Series)]
     if not varying:
         return [(tuple(level for level in levels_by_column.values() if isinstance(level, int)), None)]
@@ -239,9 +277,9 @@ def _split_by_levels(
 
 
 def _join_at_levels(
-    cells: pl.DataFrame,
+    cells: _Cells,
     rows: Ints,
-    known: pl.DataFrame,
+    known: _Cells,
     shapes: dict[str, _ColumnLabels],
     signature: tuple[int, ...],
     missing: Missing,
@@ -253,18 +291,28 @@ def _join_at_levels(
         if level != _ANYTHING and not (level == _MISSING and missing is Missing.MATCHES_ANY)
     ]
     names = [name for name, _ in used]
-    nothing = (rows, np.zeros(known.height, dtype=np.int64), np.zeros(known.height, dtype=np.int64))
+    people = len(next(iter(known.values())).codes)
+    nothing = (rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
     if missing is Missing.NEVER_MATCHES and _MISSING in signature:
         return nothing
     if not names:
-        return rows, nothing[1], np.full(known.height, len(rows), dtype=np.int64)
+        return rows, nothing[1], np.full(people, len(rows), dtype=np.int64)
     levels = {name: 0 if level == _MISSING else level for name, level in used}
-    if missing is Missing.MATCHES_ANY and any(known[name].null_count() for name in names):
-        people = pl.DataFrame([shapes[name].labels(known[name], level).alias(name) for name, level in levels.items()])
-        if any(people[name].null_count() for name in names):
-            return _join_unknown_values(people, cells[rows].select(names), rows)
-    whole = len(rows) == cells.height
-    sought, keys = _number_keys(known, cells if whole else cells[rows], shapes, levels)
+    if missing is Missing.MATCHES_ANY and any(known[name].values.null_count() for name in names):
+        labels = {
+            name: CodedCells(shapes[name].labels(known[name].values, levels[name]), known[name].codes) for name in names
+        }
+        if any(coded.values.null_count() for coded in labels.values()):
+            return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
+    sought, keys = _number_keys(known, cells, shapes, levels)
+    return _match_keys(sought, keys if len(rows) == len(keys) else keys[rows], rows)
+
+
+def _match_keys(sought: Ints, keys: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """The rows in groups of equal keys, and for each person where the group of their key begins and how large it is."""
+    width = int(keys.max(initial=-1)) + 1
+    if width <= _DENSE * len(keys):
+        return _match_dense_keys(sought, keys, rows, width)
     here = pl.DataFrame({"key": keys}).with_row_index("\0at")
     groups = here.group_by("key", maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
     order = rows[groups["\0at"].explode().to_numpy()]
@@ -273,22 +321,34 @@ def _join_at_levels(
     return order, matches["\0start"].fill_null(0).to_numpy(), matches["\0count"].fill_null(0).to_numpy()
 
 
+def _match_dense_keys(sought: Ints, keys: Ints, rows: Ints, width: int) -> tuple[Ints, Ints, Ints]:
+    """The same by counting, for keys that are hardly more than the rows."""
+    counts = np.bincount(keys, minlength=width)
+    groups = np.flatnonzero(counts)
+    number = np.zeros(width, dtype=np.int64)
+    number[groups] = np.arange(len(groups))
+    short = number[keys].astype(np.uint16 if len(groups) <= _FEW_GROUPS else np.int64)  # short numbers sort faster
+    order = rows[np.argsort(short, kind="stable")]
+    inside = (sought >= 0) & (sought < width)
+    place = np.where(inside, sought, 0)
+    count = np.where(inside, counts[place], 0)
+    return order, np.where(count > 0, (np.cumsum(counts) - counts)[place], 0), count
+
+
 def _number_keys(
-    known: pl.DataFrame, cells: pl.DataFrame, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
+    known: _Cells, cells: _Cells, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
 ) -> tuple[Ints, Ints]:
     """A number for every person and for every published row, equal where the person's labels are those of the row.
 
     Labels are found for distinct values and numbered by those that are published; −1 is a person with another one.
     """
-    sought, keys = np.zeros(known.height, dtype=np.int64), np.zeros(cells.height, dtype=np.int64)
-    strange, radix = np.zeros(known.height, dtype=np.bool_), 1
+    sizes = (len(next(iter(table.values())).codes) for table in (known, cells))
+    sought, keys = (np.zeros(size, dtype=np.int64) for size in sizes)
+    strange, radix = np.zeros(len(sought), dtype=np.bool_), 1
     for name, level in levels.items():
-        labels = cells[name].unique().drop_nulls()
-        values = known[name].unique().drop_nulls()
-        numbers = _index_labels(
-            shapes[name].labels(pl.concat([values, pl.Series([None], dtype=pl.String)]), level), labels
-        )
-        theirs, ours = numbers[_index_labels(known[name], values)], _index_labels(cells[name], labels)
+        labels = cells[name].values.drop_nulls()  # a missing one is the last, so cells are numbered by labels already
+        numbers = _index_labels(shapes[name].labels(known[name].values, level), labels)
+        theirs, ours = numbers[known[name].codes], cells[name].codes
         width = len(labels) + 1
         strange |= theirs < 0
         if radix * width > _LARGEST_KEY:

@@ -120,8 +120,8 @@ class LabelColumn:
     @classmethod
     def read(cls, column: pl.Series, hierarchy: Hierarchy | None, missing: Missing) -> LabelColumn:
         """Read a column of labels."""
-        name, cells = column.name, spell_cells(column)
-        known, codes = encode_cells(cells)
+        name = column.name
+        known, codes = encode_cells(spell_cells(column))
         texts = pl.concat([known.drop_nulls(), pl.Series(name, [None], dtype=pl.String)])
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)

@@ -24,16 +24,17 @@ from sfumato.attack.anonymity.likelihood import (
     price_means,
     price_nearness,
 )
-from sfumato.attack.anonymity.links import Links, linked, require_in_both
+from sfumato.attack.anonymity.links import Links, linked, match_equal, require_in_both
 from sfumato.attack.anonymity.recoding import RECODED, Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
+from sfumato.engine.classes import count_class_sizes, pack_row_keys
 from sfumato.public.answer_channel import list_answered_columns
 from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
-from sfumato.table import Missing, Table
+from sfumato.table import Table
 
 _TRUTHFUL = {ChangeKind.KEPT, ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.CAPPED}
 _NOT_RECODED = Recoding({})
@@ -80,12 +81,15 @@ class TriedPeople(NamedTuple):
 def draw_tried(release: Release, people: Table, names: Sequence[str]) -> TriedPeople:
     """Everybody; if many must be compared with many rows one by one, as many as that is done for within seconds."""
     require_in_both(release.data, people, names)
-    distinct = release.data.frame.select(names).n_unique() if names else 0
-    most = max(_FEWEST_TRIED, _MOST_PAIRS // max(distinct, 1))
-    if len(people) <= most or people.frame.select(names).n_unique() <= most or _can_cover(release, people, names):
+    most = max(_FEWEST_TRIED, _MOST_PAIRS // max(_count_distinct(release.data, names), 1))
+    if len(people) <= most or _count_distinct(people, names) <= most or _can_cover(release, people, names):
         return TriedPeople(people, np.arange(len(people)), False)
     rows = np.sort(np.random.default_rng(0).choice(len(people), most, replace=False))
     return TriedPeople(people.with_frame(people.frame[rows]), rows, True)
+
+
+def _count_distinct(table: Table, names: Sequence[str]) -> int:
+    return len(count_class_sizes(table.frame, names)) if names else 0
 
 
 def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
@@ -132,7 +136,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     yield cover_all
     columns = _ColumnKinds.of(release, people, names, recoding)
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
-        yield lambda others: _match_equal(published, others, names).or_else(cover_all(others))
+        yield lambda others: match_equal(published, others, names).or_else(cover_all(others))
     if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
         if bool((found.counts > _count_equal_rows(published, names)).any()):
             widths = _measure_widths(published, people, names)
@@ -234,22 +238,8 @@ def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Fl
 
 def _count_equal_rows(published: Table, names: Sequence[str]) -> Ints:
     """How many rows look like each row: if no more fit its person, none of them is to be preferred."""
-    return published.frame.select(pl.len().over(list(names)).cast(pl.Int64)).to_series().to_numpy()
-
-
-def _match_equal(published: Table, people: Table, names: Sequence[str]) -> Links:
-    """The rows whose cells are the person's own values, and the missing ones too: before any that may be."""
-    cells, known = (
-        pl.DataFrame([spell_cells(table.frame[name]).alias(name) for name in names]) for table in (published, people)
-    )
-    nulls = published.missing is not Missing.NEVER_MATCHES
-    rows = cells.with_row_index("\0at").group_by(list(names), maintain_order=True).agg("\0at")
-    sizes = rows["\0at"].list.len().cast(pl.Int64)
-    order = rows["\0at"].explode().to_numpy().astype(np.int64)
-    rows = rows.with_columns((sizes.cum_sum() - sizes).alias("\0at"), sizes.alias("\0count"))
-    found = known.join(rows, on=list(names), how="left", maintain_order="left", nulls_equal=nulls)
-    count = found["\0count"].fill_null(0).to_numpy()
-    return Links(((order, found["\0at"].fill_null(0).to_numpy(), count),), count)
+    keys, _ = pack_row_keys(published.frame, names)
+    return pl.DataFrame({"key": keys}).select(pl.len().over("key").cast(pl.Int64)).to_series().to_numpy()
 
 
 def _gather(search: RowSearch, people: Table) -> Links:

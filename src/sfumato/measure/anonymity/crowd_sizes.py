@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.engine.classes import count_class_sizes
 from sfumato.errors import DataError, quote_names
@@ -30,12 +31,16 @@ def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: Sta
     if not names:
         raise DataError(f"{table.source}: no column is quasi_identifying, so there are no classes to count")
     frame = table.frame.select(names)
+    holes = sum(frame.null_count().row(0))
+    if not holes or table.missing is Missing.OWN_VALUE:
+        starred = int(flag_starred_rows(frame, names).sum()) if starred_rows == "suppressed" else 0
+        return _build_class_frame(_leave_out_class(count_class_sizes(frame, names), starred))
     if starred_rows == "suppressed":
         frame = frame.filter(~flag_starred_rows(frame, names))
     holed = pl.any_horizontal(pl.col(names).is_null())
     if table.missing is Missing.DROP:
-        frame = frame.filter(~holed)
-    if table.missing in (Missing.OWN_VALUE, Missing.DROP) or not frame.select(holed.any()).item():
+        return _build_class_frame(count_class_sizes(frame.filter(~holed), names))
+    if not frame.select(holed.any()).item():
         return _build_class_frame(count_class_sizes(frame, names))
     if table.missing is Missing.NEVER_MATCHES:
         alone = np.ones(frame.select(holed.sum()).item(), dtype=np.int64)
@@ -51,7 +56,12 @@ def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
     return frame.select(pl.all_horizontal(pl.col(texts) == SUPPRESSED).fill_null(False)).to_series()
 
 
-def _build_class_frame(sizes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.DataFrame:
+def _leave_out_class(sizes: Ints, rows: int) -> Ints:
+    """The sizes without one of a class of so many rows, if there are any: the rows of stars are one class."""
+    return np.delete(sizes, int(np.flatnonzero(sizes == rows)[0])) if rows else sizes
+
+
+def _build_class_frame(sizes: Ints) -> pl.DataFrame:
     return pl.DataFrame({"rows": sizes, "crowd": sizes})
 
 

@@ -61,23 +61,34 @@ class Why:
         return sentence
 
 
-def explain(release: Release, table: Table) -> tuple[Why, ...]:
-    """Why each column of a generalized release is at its level; `table` holds the originals."""
+def group_originals(release: Release, table: Table) -> Grouping | None:
+    """The originals of a generalized release as the search grouped them; None if there is nothing to tell."""
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.model_judge import ModelJudge
     from sfumato.protect.anonymity.participants import select_participants
 
     method = release.method
-    if not isinstance(method, Generalize) or not release.details.get("levels") or method.search == "heuristic":
+    if not isinstance(method, Generalize) or not release.details.get("levels"):
+        return None
+    if method.search == "heuristic" and not _can_be_drawn(release):
+        return None
+    return ModelJudge(method.models).grouping(select_participants(table, overlapping=True)[0])
+
+
+def explain(release: Release, table: Table, grouping: Grouping | None = None) -> tuple[Why, ...]:
+    """Why each column of a generalized release is at its level; `table` holds the originals."""
+    from sfumato.protect.anonymity.model_judge import ModelJudge
+
+    method = release.method
+    grouping = grouping or group_originals(release, table)
+    if grouping is None or method.search == "heuristic":
         return ()  # a heuristic search does not know the alternatives
-    usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(method.models)
-    grouping = judge.grouping(usable)
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     levels = tuple(release.details["levels"].values())
     return tuple(
         _explain_column(grouping, judge, method, most, levels, number, name)
-        for number, name in enumerate(usable.quasi_identifying)
+        for number, name in enumerate(grouping.names)
     )
 
 
@@ -120,25 +131,26 @@ class LatticeNode:
     loss: float
 
 
-def list_lattice_nodes(release: Release, table: Table) -> tuple[LatticeNode, ...]:
+def _can_be_drawn(release: Release) -> bool:
+    return prod(height + 1 for height in release.details.get("heights", {}).values()) <= MOST_NODES_DRAWN
+
+
+def list_lattice_nodes(release: Release, table: Table, grouping: Grouping | None = None) -> tuple[LatticeNode, ...]:
     """Every node of a lattice small enough to plot; nothing for larger ones."""
-    from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.metrics import compute_loss
     from sfumato.protect.anonymity.model_judge import ModelJudge
-    from sfumato.protect.anonymity.participants import select_participants
+    from sfumato.protect.anonymity.rollup import RollUp
 
     method = release.method
-    if not isinstance(method, Generalize) or not release.details.get("levels"):
+    grouping = (grouping or group_originals(release, table)) if _can_be_drawn(release) else None
+    if grouping is None:
         return ()
-    if prod(height + 1 for height in release.details["heights"].values()) > MOST_NODES_DRAWN:
-        return ()
-    judge = ModelJudge(method.models)
-    grouping = judge.grouping(select_participants(table, overlapping=True)[0])
+    judge, rolled = ModelJudge(method.models), RollUp(grouping)
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     chosen = tuple(release.details["levels"].values())
     nodes = []
     for levels in product(*(range(size) for size in grouping.shape)):
-        verdict = grouping.verdict(levels, judge)
+        verdict = rolled.below(levels).verdict(levels, judge)
         will_do = verdict.suppressed <= most and verdict.classes > 0
         nodes.append(
             LatticeNode(levels, verdict.suppressed, will_do, levels == chosen, float(compute_loss(grouping, verdict)))
