@@ -50,7 +50,7 @@ def test_arrays_are_read_as_old_and_new_numpy_spell_them() -> None:
     """From numpy 2.5 on, `NDArray[number]` keeps the number only, and not what the alias stands for."""
     kinds = {"expanded": np.ndarray[Any, np.dtype[np.int64]], "alias": GenericAlias(list, (np.int64,))}
     for name, kind in kinds.items():
-        made: Any = NamedTuple(f"Spelled{name.title()}", [("cells", kind)])
+        made: Any = NamedTuple(f"Spelled{name.title()}", [("cells", kind)])  # type: ignore[misc]
         record(made)
         assert str(read_signature(made.__name__).types[0]) == "array(int64, 1d, C)"
 

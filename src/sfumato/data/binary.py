@@ -101,6 +101,8 @@ def _explain_worker_exit(path: Path, kind: str, code: int, limit: int, names: pa
         return DataError(
             f"{path}: the file is damaged or truncated, or holds a type that cannot be read; write it again"
         )
+    if kind == "excel" and not path.suffix.lower().startswith((".xl", ".od")):
+        return DataError(f"{path}: an archive, or a damaged workbook; unpack an archive first and name a file in it")
     return DataError(f"{path}: {name_kind(kind)} that is damaged, truncated or of a version that cannot be read")
 
 

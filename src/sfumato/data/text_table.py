@@ -151,6 +151,9 @@ def _detect_encoding(head: bytes, given: str, path: Path) -> str:
         usable = False
     if not usable:
         raise DataError(f"{path}: this is not a text encoding; try utf-8, latin-1 or cp1252")
+    if name == "utf-8" and 4 * head.count(0) > len(head):  # plain letters in two bytes, one of them 0
+        side = "le" if head[1::2].count(0) >= head[::2].count(0) else "be"
+        raise DataError(f"{path}: this is UTF-16 without a mark that says so; name the encoding: utf-16-{side}")
     return name
 
 
