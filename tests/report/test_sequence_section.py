@@ -58,6 +58,6 @@ def test_distances_follow_the_rows_of_all_methods() -> None:
     """The first sequence is dropped, so that the second published one is the third original."""
     walks = sf.Sequences.of([["x"], list("abc"), list("abc"), list("abd")])
     release = sf.AnonymizeSequences(k=2).protect(walks)
-    assert release.details.rows.tolist() == [1, 2, 3]
+    assert release.details["rows"].tolist() == [1, 2, 3]
     figures = by_title(build_sequence_section(release, walks, release.data, {}))
     assert figures["Distances"].rows == (("0", "2"), ("1", "1"))
