@@ -137,9 +137,11 @@ def choose_least(costs: Sequence[dict[tuple[int, ...], int]], patterns: int, thr
         left[sorted(present - set(hidden)), column] = 1
     result = milp(
         [cost for _, _, cost in choices],
-        integrality=np.ones(len(choices)),
+        integrality=np.ones(len(choices), dtype=np.int64),
         bounds=Bounds(0, 1),
         constraints=[LinearConstraint(one_each, 1, 1), LinearConstraint(left, ub=threshold)],
         options={"mip_rel_gap": 0.0},
     )
-    return round(float(result.fun))
+    if result.x is None:
+        raise RuntimeError("every pattern can be hidden everywhere, so there is a choice")
+    return sum(cost for (_, _, cost), chosen in zip(choices, result.x, strict=True) if chosen > 0.5)
