@@ -76,7 +76,8 @@ def hide(data: Sequences, patterns: list[list[str]], threshold: int, strategy: s
 
 
 def _compare(several: Mapping[str, Walks], setting: Setting) -> Findings:
-    rows, described = [], []
+    rows: list[dict[str, Any]] = []
+    described = []
     for name, walks in several.items():
         data = Sequences.of(walks)
         patterns = choose_patterns(data)

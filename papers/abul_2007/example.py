@@ -12,10 +12,9 @@ from sfumato.protect.sequences.hide_sequences import HideSequences
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 from sfumato.sequences import Sequences
 
-SEQUENCE, PATTERN = "aabccbae", "abc"
-MATCHES = {(1, 3, 4), (1, 3, 5), (2, 3, 4), (2, 3, 5)}
-
 Positions = tuple[int, ...]
+SEQUENCE, PATTERN = "aabccbae", "abc"
+MATCHES: set[Positions] = {(1, 3, 4), (1, 3, 5), (2, 3, 4), (2, 3, 5)}
 
 
 def list_matches(marks: Collection[int] = ()) -> set[Positions]:

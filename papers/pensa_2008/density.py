@@ -97,7 +97,8 @@ def _describe(several: Mapping[str, Walks]) -> list[dict[str, Any]]:
 
 def _measure(name: str, density: str, walks: Walks, choices: Sequence[Choice]) -> list[dict[str, Any]]:
     """A row for each choice; the releases are made once for each k."""
-    data, rows = Sequences.of(walks), []
+    data = Sequences.of(walks)
+    rows: list[dict[str, Any]] = []
     for k in sorted({choice.k for choice in choices}):
         report_progress(f"{name}, {density}, k = {k}", len(rows), len(choices))
         release = AnonymizeSequences(k=k).protect(data)

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from papers.plots import draw_bars
-from papers.study import Findings, Grid, Setting, Statement, frame_of
+from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from sfumato.data.movements import generate_trucks
 from sfumato.measure.sequences.pattern_changes import pattern_changes
 from sfumato.measure.sequences.support_optimum import support_optimum
@@ -41,56 +39,52 @@ def optimum(setting: Setting) -> Findings:
     for number, size in enumerate(sizes):
         report_progress("solving programs", number, len(sizes))
         rows.append(measure_size(size, 5.0 if setting.quick else 60.0))
-    frame = frame_of(rows)
-    kept = frame.filter(pl.col("bound") == 0).height
-    apart = frame.with_columns(pl.col("bf_p2ka") / pl.col("best_found").clip(1))
-    return Findings(
-        statements=(
-            Statement(
-                "Definition 4: a k-anonymous D' with the same k-frequent patterns and the same supports.",
-                f"None exists in {frame.height - kept} of {frame.height} settings: supports must move by at least "
-                f"{_join(frame['bound'])}.",
-                None,
-                "The definition is an aim; the paper does not say that it can be reached.",
-            ),
-            Statement(
-                "The approach assures about the same supports.",
-                f"BF-P2kA moves them by {_join(frame['bf_p2ka'])}, which is {apart['bf_p2ka'].min():.1f} to "
-                f"{apart['bf_p2ka'].max():.1f} times what the best release found does ({_join(frame['best_found'])}).",
-                None,
-                '"About" has no number.',
-            ),
-            Statement(
-                "No release is below the bound.",
-                f"BF-P2kA is above it by {int((frame['bf_p2ka'] - frame['bound']).min())} or more.",
-                bool((frame["bf_p2ka"] >= frame["bound"]).all()),
-                source="independent count",
-            ),
-        ),
-        grids=(
-            Grid(
-                "distances",
-                "The sum of the differences of supports over the k-frequent patterns",
-                frame,
-                "Per pattern: the sum divided by the number of patterns. A best one that is proven is the optimum.",
-            ),
-        ),
-        plots=(
-            draw_bars(
-                "Supports moved per pattern",
-                {
-                    f"{row['trucks']} trucks, k = {row['k']}": {
-                        "BF-P2kA": row["bf_p2ka_per_pattern"],
-                        "best found": row["best_per_pattern"],
-                    }
-                    for row in rows
-                },
-                soft=("best found",),
-                digits=2,
-            ),
-        ),
-        remarks=(_REMARK,),
+    grid = Grid(
+        "distances",
+        "The sum of the differences of supports over the k-frequent patterns",
+        frame_of(rows),
+        "Per pattern: the sum divided by the number of patterns. A best one that is proven is the optimum.",
     )
+    return Findings(_judge(rows), (grid,), (_draw(rows),), (_REMARK,))
+
+
+def _judge(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
+    ratios = [row["bf_p2ka"] / max(row["best_found"], 1) for row in rows]
+    least = min(row["bf_p2ka"] - row["bound"] for row in rows)
+    unreachable = sum(row["bound"] > 0 for row in rows)
+    return (
+        Statement(
+            "Definition 4: a k-anonymous D' with the same k-frequent patterns and the same supports.",
+            f"None exists in {unreachable} of {len(rows)} settings: supports must move by at least "
+            f"{_join(rows, 'bound')}.",
+            None,
+            "The definition is an aim; the paper does not say that it can be reached.",
+        ),
+        Statement(
+            "The approach assures about the same supports.",
+            f"BF-P2kA moves them by {_join(rows, 'bf_p2ka')}, which is {min(ratios):.1f} to {max(ratios):.1f} times "
+            f"what the best release found does ({_join(rows, 'best_found')}).",
+            None,
+            '"About" has no number.',
+        ),
+        Statement(
+            "No release is below the bound.",
+            f"BF-P2kA is above it by {least} or more.",
+            least >= 0,
+            source="independent count",
+        ),
+    )
+
+
+def _draw(rows: list[dict[str, Any]]) -> Plot:
+    groups = {
+        f"{row['trucks']} trucks, k = {row['k']}": {
+            "BF-P2kA": row["bf_p2ka_per_pattern"],
+            "best found": row["best_per_pattern"],
+        }
+        for row in rows
+    }
+    return draw_bars("Supports moved per pattern", groups, soft=("best found",), digits=2)
 
 
 def measure_size(size: Size, seconds: float) -> dict[str, Any]:
@@ -113,5 +107,5 @@ def measure_size(size: Size, seconds: float) -> dict[str, Any]:
     }
 
 
-def _join(numbers: pl.Series) -> str:
-    return ", ".join(f"{number:,}" for number in numbers.to_list())
+def _join(rows: list[dict[str, Any]], column: str) -> str:
+    return ", ".join(f"{row[column]:,}" for row in rows)

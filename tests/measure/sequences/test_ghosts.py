@@ -76,8 +76,8 @@ def test_replacements_that_are_not_taken_back_break_the_claim(monkeypatch: pytes
     monkeypatch.setattr(replacements, "_take_ghosts_back", lambda *_: None)
     release = hide(original, "replace", min_support=4)
     [finding] = [one for one in sf.check(release, original) if one.property == "ghost_patterns"]
-    rows = [as_elements(data.to_lists()) for data in (release.data, original)]
-    assert finding.measured == count_by_brute_force(*rows, 4) > 0
+    published, before = (as_elements(data.to_lists()) for data in (release.data, original))
+    assert finding.measured == count_by_brute_force(published, before, 4) > 0
     assert not finding.holds
 
 
