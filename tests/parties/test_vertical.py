@@ -142,7 +142,8 @@ def test_only_names_of_frequent_items_and_no_counts_are_sent() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"min_support": 5}, PartyError, "below the floor of 10"),
+        ({"min_support": 1}, PartyError, "below the floor of 2"),
+        ({"min_support": 5, "floor": 10}, PartyError, "below the floor of 10"),
         ({"max_questions": 1}, PartyError, "above the limit of 1"),
         ({"protocol": "shamir"}, PartyError, "of two, each is half"),
         ({"protocol": "open"}, PolicyError, 'must be "packed", "shamir" or "textbook"'),
