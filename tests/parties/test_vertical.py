@@ -16,7 +16,7 @@ from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
 from sfumato.parties.scalar_product import Pair, compare_shares, open_products, plan_batches
-from sfumato.parties.vertical import VerticalQuestion, mine_vertical_site
+from sfumato.parties.vertical import VerticalProtocol, VerticalQuestion, mine_vertical_site
 from sfumato.public.thresholds import Support
 
 Found = tuple[list[list[str]], list[tuple[list[str], list[str]]]]
@@ -45,7 +45,7 @@ def collect(result: JointResult) -> Found:
 
 @pytest.mark.parametrize("protocol", ["packed", "textbook"])
 @pytest.mark.parametrize("support", [0.3, 14])
-def test_two_sites_equal_joined_mining(protocol: sf.parties.VerticalProtocol, support: Support) -> None:
+def test_two_sites_equal_joined_mining(protocol: VerticalProtocol, support: Support) -> None:
     sites = draw_sites(1, 41, (3, 3))
     result = sf.parties.mine_vertical([sf.Baskets.of(rows) for rows in sites], support, 0.65, protocol=protocol)
     assert collect(result) == mine_joined(sites, support, 0.65)
@@ -142,7 +142,8 @@ def test_only_names_of_frequent_items_and_no_counts_are_sent() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"min_support": 5}, PartyError, "below the floor of 10"),
+        ({"min_support": 1}, PartyError, "below the floor of 2"),
+        ({"min_support": 5, "floor": 10}, PartyError, "below the floor of 10"),
         ({"max_questions": 1}, PartyError, "above the limit of 1"),
         ({"protocol": "shamir"}, PartyError, "of two, each is half"),
         ({"protocol": "open"}, PolicyError, 'must be "packed", "shamir" or "textbook"'),

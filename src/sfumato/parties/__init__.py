@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from sfumato.parties.statement import Statement as Statement
     from sfumato.parties.threshold import Protocol as Protocol
     from sfumato.parties.vertical import VerticalProtocol as VerticalProtocol
+    from sfumato.parties.vertical import VerticalQuestion as VerticalQuestion
     from sfumato.parties.vertical import mine_vertical as mine_vertical
+    from sfumato.parties.vertical import mine_vertical_site as mine_vertical_site
 
 open_room(__name__)

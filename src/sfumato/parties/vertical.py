@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from sfumato.table import Table
 
 VerticalProtocol = Literal["packed", "shamir", "textbook"]
-FLOOR = 10
+FLOOR = 2
+"""A column of a single person is never asked about; agree on more for real data."""
 MAX_QUESTIONS = 20_000
 FROM_RESULT = (
     "which itemsets are frequent and which rules hold among the aligned rows, and that all other candidates are not",

@@ -13,6 +13,7 @@ from sfumato.errors import DataError
 from sfumato.parties.algebraic_product import disguise, draw_coefficients, reply, resolve
 from sfumato.parties.message import Message, decode_frame
 from sfumato.parties.packed_cipher import SLOTS, KeyHolder, Multiplier, choose_parameters
+from sfumato.parties.vertical import VerticalProtocol
 from sfumato.randomness import Randomness
 
 ROWS = 400
@@ -54,7 +55,7 @@ def test_noise_is_not_mistaken_for_a_vector() -> None:
         recover_vector(coefficients, noise[:-1])
 
 
-def mine(protocol: sf.parties.VerticalProtocol, left: Flags, right: Flags) -> list[Message]:
+def mine(protocol: VerticalProtocol, left: Flags, right: Flags) -> list[Message]:
     """All messages of a run about one item at each site."""
     frames: list[bytes] = []
     sites = [
