@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -43,6 +43,7 @@ def singles(found: list[ForcedPattern]) -> dict[tuple[frozenset[Any], frozenset[
     }
 
 
+@example(lists=[set(), {"b", "a"}, {"a", "c"}, {"b", "a", "c"}], least=2, k=3, complete=True)
 @settings(deadline=None, max_examples=60)
 @given(lists=three_items, least=st.integers(1, 4), k=st.integers(2, 4), complete=st.booleans())
 def test_few_items_are_reasoned_about_exactly(lists: list[set[str]], least: int, k: int, complete: bool) -> None:

@@ -131,9 +131,9 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     reasoning = reason_from_supports(patterns, k)
     forced = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
-        seen = {pattern.either[0] for pattern in forced if len(pattern.either) == 1}
-        exact = find_exactly_forced(patterns, k).forced
-        forced += [pattern for pattern in exact if pattern.either[0] not in seen]
+        exact = find_exactly_forced(patterns, k).forced  # its ranges are the tightest
+        known = {pattern.either[0] for pattern in exact}
+        forced = [one for one in forced if len(one.either) > 1 or one.either[0] not in known] + list(exact)
     return sorted(forced, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
 
 
