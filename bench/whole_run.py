@@ -29,9 +29,7 @@ def main() -> None:
             parsed = Policy.read(policy)
             table, method = parsed.table(), parsed.methods()[0]
             alone = best_of(1, lambda table=table, method=method: method.protect(table))  # type: ignore[misc]
-            rows.append(
-                (f"{size:,}", f"{seconds:.1f} s", f"{busy:.1f} s", f"{memory / 1024:.0f} MB", f"{alone:.2f} s")
-            )
+            rows.append((f"{size:,}", f"{seconds:.1f} s", f"{busy:.1f} s", f"{memory / 1024:.0f} MB", f"{alone:.2f} s"))
     show(
         "The built-in population, 5-anonymous, from file to report",
         ("people", "sfumato run", "CPU time", "peak memory", "generalize alone"),

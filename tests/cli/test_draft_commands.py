@@ -120,7 +120,7 @@ def test_options_answer_for_scripts(people: Path, invoke: Invoke) -> None:
     [
         (("init", "nobody.csv"), "does not exist"),
         (("init", "people.csv", "--for", "sell"), "choose publish, share, synthetic, outsource, hide"),
-        (("init", "people.csv", "--shape", "cube"), "choose table, baskets or sequences"),
+        (("init", "people.csv", "--shape", "cube"), "choose table, baskets, sequences or points"),
         (("init", "people.csv", "--sensitive", "agee"), 'no column "agee"'),
         (("init", "people.csv", "--k", "1000"), "choose a smaller k"),
         (("init", "people.csv", "--out", "nowhere/policy.toml"), "cannot be written"),

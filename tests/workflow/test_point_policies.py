@@ -76,9 +76,9 @@ def test_every_kind_of_region_can_be_described(folder: Path) -> None:
         '{ kind = "cells", file = "masts.csv" }': masts,
         '{ kind = "cells", centres = { west = [100, 100], east = [600, 600] } }': masts,
         '{ kind = "dense", columns = 2, rows = 2, bounds = [0, 0, 800, 800], min_share = 0.9 }': [
-            ["roi1", "roi2", "roi1"],
-            ["roi1", "roi2"],
-            ["roi1", "roi2"],
+            ["r0c0", "r1c1", "r0c0"],
+            ["r0c0", "r1c1"],
+            ["r0c0", "r1c1"],
         ],
     }
     for kind, expected in kinds.items():
