@@ -14,9 +14,8 @@ from hypothesis import settings
 
 from tests.command_line import CANARY, Invoke, Ran
 
-settings.register_profile(
-    "patient", deadline=None
-)  # how long an example takes says more of the machine than of the code
+# How long an example takes says more of the machine than of the code. Every run draws other examples.
+settings.register_profile("patient", deadline=None, max_examples=int(os.environ.get("SFUMATO_EXAMPLES", "40")))
 settings.load_profile("patient")
 
 

@@ -320,7 +320,7 @@ def people(rows: int, seed: int = 1) -> Table:
     [
         pytest.param((KAnonymity(k=7),), marks=pytest.mark.slow),
         (KAnonymity(k=4), TCloseness(t=0.25, column="s"), LDiversity(l=2, column="s")),
-        (LDiversity(l=3, column="s"),),
+        pytest.param((LDiversity(l=3, column="s"),), marks=pytest.mark.slow),
     ],
     ids=["k", "k, l and t", "l"],
 )
