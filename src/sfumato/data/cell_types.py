@@ -34,11 +34,9 @@ def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
 def retype_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     """Type text and numbers of some columns by their cells, as a reader of the written file would."""
     chosen = [frame[name] for name in names if _can_retype(frame.schema[name])]
-    return (
-        frame.with_columns(type_cells(pl.DataFrame([spell_cells(column) for column in chosen])).get_columns())
-        if chosen
-        else frame
-    )
+    typed = type_cells(pl.DataFrame([spell_cells(column) for column in chosen])).get_columns() if chosen else []
+    changed = [column for column in typed if column.dtype != frame.schema[column.name]]
+    return frame.with_columns(changed) if changed else frame  # the same frame need not be copied for a release
 
 
 def _can_retype(kind: pl.DataType) -> bool:

@@ -87,7 +87,6 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     clock.lap("protect")
     with target.stage_folders() as staging, begin_trial(policy.methods(), original, release) as trial:
         published = _write_and_read_back(release, policy, staging)
-        release = _share_cells(release, published)
         _remember_columns(published)
         clock.lap("write")
         findings = _measure_written_claims(release, original, published)
@@ -208,14 +207,11 @@ def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolde
     description = shape.described(release.data, form, escape=policy.output.escape_formulas)
     read = shape.read(path, {**description, "data": {**description["data"], "format": form}})
     shape.refuse_changed(release.data, read)
-    # A released table, as it is in every attack: it is not copied for each of them.
-    return release.data.with_frame(read.frame).to_release() if isinstance(read, Table) else read
-
-
-def _share_cells(release: Release, published: Any) -> Release:
-    """The release with the cells that were read back, if they have the same types: a large table is held once."""
-    same = isinstance(published, Table) and published.frame.equals(release.data.frame)
-    return replace(release, data=published) if same else release
+    if not isinstance(read, Table):
+        return read
+    if read.frame.equals(release.data.frame):  # the same cells and types: a large table is held once
+        return release.data
+    return release.data.with_frame(read.frame).to_release()
 
 
 def _remember_columns(data: Any) -> None:
