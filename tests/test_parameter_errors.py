@@ -24,21 +24,22 @@ SENTENCES: dict[str, Callable[[], object]] = {
     'Partition: there is no parameter "modles"; did you mean "models"?': lambda: Partition(modles=[KAnonymity(k=5)]),
     'KAnonymity: there is no parameter "K"; did you mean "k"?': lambda: KAnonymity(K=5),
     'Linking: there is no parameter "who"; it takes knowledge, external': lambda: Linking(who="me"),
-    "KAnonymity: k should be greater than or equal to 1": lambda: KAnonymity(k=0),
-    "KAnonymity: k should be a valid integer": lambda: KAnonymity(k="zzvaluezz"),
+    "KAnonymity: k must be at least 1": lambda: KAnonymity(k=0),
+    "KAnonymity: k must be a whole number, without quotes": lambda: KAnonymity(k="zzvaluezz"),
     "KAnonymity: k is missing (The smallest number of rows that share their quasi-identifying values)": KAnonymity,
-    'LDiversity: kind should be "distinct", "entropy" or "recursive"; did you mean "entropy"?': lambda: LDiversity(
-        l=2, column="ill", kind="entrpy"
-    ),
+    'LDiversity: kind: did you mean "entropy"?': lambda: LDiversity(l=2, column="ill", kind="entrpy"),
     'Partition: models[0]: there is no such model; did you mean "k_anonymity"?': lambda: Partition(
         models=[{"model": "k_anonimity", "k": 5}]
     ),
     'Partition: models[0]: there is no parameter "kk"; did you mean "k"?': lambda: Partition(
         models=[{"model": "k_anonymity", "kk": 5}]
     ),
-    "Partition: models[0]: say which model it is": lambda: Partition(models=[{"k": 5}]),
+    'Partition: models[0]: say which model it is: model = "…"': lambda: Partition(models=[{"k": 5}]),
+    'Partition: models[0]: there is no such model; did you mean "l_diversity"?': lambda: Partition(
+        models=[{"model": "diversity", "l": 5}]
+    ),
     "RandomizeResponse: give either p or epsilon, not both": lambda: RandomizeResponse(column="ill", p=0.5, epsilon=1),
-    "RandomizeResponse: column should be a valid string or a valid tuple": lambda: RandomizeResponse(column=5, p=0.5),
+    "RandomizeResponse: column must be text or a list": lambda: RandomizeResponse(column=5, p=0.5),
     'Policy: gate: there is no parameter "max_los"; did you mean "max_loss"?': lambda: Policy(
         data={"path": "demo"}, protect=[Partition(models=[KAnonymity(k=5)])], gate={"max_los": 1}
     ),

@@ -6,17 +6,21 @@ What was given is never repeated, except the name of a parameter that does not e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from sfumato.errors import PolicyError, ask_meant, quote_names, suggest_name
+from sfumato.errors import PolicyError
 from sfumato.lazy import find_kind
+from sfumato.problem_words import describe_problem, suggest_field
 
 _MOST_PROBLEMS = 8
 _TAGS = ("method", "model", "attack")
-_EXPECTATION = "Input should "
+_REFUSAL = " must be "
+_TOML_SYNTAX = re.compile(r", in (quotes|square brackets|braces)")
+"""How a policy file writes texts and lists; Python has its own ways."""
 
 
 class ParameterError(PolicyError, ValidationError):
@@ -52,10 +56,10 @@ def _list_sentences(problems: list[Any], kind: type[BaseModel], given: Any) -> l
     for problem in _select_causes(problems, kind, given):
         path, owner = _locate_problem(problem["loc"], kind, given)
         sentence = _explain_problem(problem, path, owner)
-        refused = path if sentence.startswith(f"{path} should be ") else sentence
+        refused = path if sentence.startswith(path + _REFUSAL) else sentence
         by_parameter.setdefault(refused, []).append(sentence)
     sentences = [
-        several[0] + "".join(f" or {other.removeprefix(f'{path} should be ')}" for other in dict.fromkeys(several[1:]))
+        several[0] + "".join(f" or {other.removeprefix(path + _REFUSAL)}" for other in dict.fromkeys(several[1:]))
         for path, several in by_parameter.items()
     ]
     more = len(sentences) - _MOST_PROBLEMS
@@ -69,7 +73,7 @@ def _select_causes(problems: list[Any], kind: type[BaseModel], given: Any) -> li
     for problem in problems:
         if problem["type"] == "extra_forbidden":
             _, owner = _locate_problem(problem["loc"], kind, given)
-            meant.add((*problem["loc"][:-1], suggest_name(str(problem["loc"][-1]), _list_parameters(owner))))
+            meant.add((*problem["loc"][:-1], suggest_field(str(problem["loc"][-1]), _list_parameters(owner))))
     return [
         problem
         for problem, loc in zip(problems, places, strict=True)
@@ -112,16 +116,17 @@ def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
 def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:
     if problem["type"] in _EXPLAINED:
         return _EXPLAINED[problem["type"]](problem, path, owner)
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    if message.startswith(_EXPECTATION) and path:
-        return f"{path} should {message.removeprefix(_EXPECTATION)}"
-    return f"{path}: {message[:1].lower()}{message[1:]}" if path else message
+    words = _TOML_SYNTAX.sub("", describe_problem(problem))
+    if not path:
+        return words
+    return f"{path} {words}" if words.startswith("must ") else f"{path}: {words}"
 
 
 def _explain_unknown(problem: Any, path: str, owner: type[BaseModel]) -> str:
     name, known = str(problem["loc"][-1]), _list_parameters(owner)
-    cure = ask_meant([name], known) or (f"; it takes {', '.join(known)}" if known else "; it takes none")
-    return f'{f"{path}: " if path else ""}there is no parameter "{name}"{cure}'
+    near = suggest_field(name, known)
+    cure = f'did you mean "{near}"?' if near else f"it takes {', '.join(known) or 'none'}"
+    return f'{f"{path}: " if path else ""}there is no parameter "{name}"; {cure}'
 
 
 def _explain_missing(problem: Any, path: str, owner: type[BaseModel]) -> str:
@@ -130,36 +135,12 @@ def _explain_missing(problem: Any, path: str, owner: type[BaseModel]) -> str:
     return f"{path} is missing" + (f" ({' '.join(meaning.split()).rstrip('.')})" if meaning else "")
 
 
-def _explain_choice(problem: Any, path: str, owner: type[BaseModel]) -> str:
-    expected, given = str(problem["ctx"]["expected"]).replace("'", '"'), problem["input"]
-    near = ask_meant([given], expected.split('"')[1::2]) if isinstance(given, str) else ""
-    return f"{path} should be {expected}{near}"
-
-
-def _explain_tag(problem: Any, path: str, owner: type[BaseModel]) -> str:
-    context = problem["ctx"]
-    tags = str(context["expected_tags"]).replace("'", "").split(", ")
-    cure = ask_meant([str(context["tag"])], tags) or f"; there are {quote_names(sorted(tags))}"
-    return f"{path}: there is no such {_get_tag_name(problem)}{cure}"
-
-
-def _explain_no_tag(problem: Any, path: str, owner: type[BaseModel]) -> str:
-    return f"{path}: say which {_get_tag_name(problem)} it is"
-
-
 def _explain_frozen(problem: Any, path: str, owner: type[BaseModel]) -> str:
     return "it cannot be changed; make another one, or a copy: .model_copy(update={...})"
-
-
-def _get_tag_name(problem: Any) -> str:
-    return str(problem["ctx"]["discriminator"]).strip("'")
 
 
 _EXPLAINED: Mapping[str, Callable[[Any, str, type[BaseModel]], str]] = {
     "extra_forbidden": _explain_unknown,
     "missing": _explain_missing,
-    "literal_error": _explain_choice,
-    "union_tag_invalid": _explain_tag,
-    "union_tag_not_found": _explain_no_tag,
     "frozen_instance": _explain_frozen,
 }

@@ -5,6 +5,8 @@ all values of its column may stand for a missing one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -12,6 +14,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError
+from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
@@ -53,6 +56,14 @@ def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
     return wrong
 
 
+def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
+    """How many cells of kept columns differ from their originals."""
+    frame = align_originals(original, published, rows)
+    for frame_to_check, source in ((frame, original.source), (published.frame, published.source)):
+        require_columns(frame_to_check, columns, source)
+    return sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in columns)
+
+
 def cover_cells(before: pl.Series, after: pl.Series, domain: Domain) -> Flags:
     """For each pair of cells, as text, whether the published one is a label above the original.
 
@@ -81,4 +92,7 @@ checks_claim("untrue_cells", "exactly", needs_original=True, of_the_rest=True)(
 )
 checks_claim("changed_cells", "exactly", needs_original=True, of_the_rest=True)(
     lambda evidence, _: count_changed_cells(evidence.published, evidence.original, evidence.all_rows())
+)
+checks_claim("kept_cells_changed", "exactly", needs_original=True, of_the_rest=True)(
+    make_comparison_check(count_changed_kept_cells)
 )

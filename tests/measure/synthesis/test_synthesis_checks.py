@@ -19,7 +19,6 @@ from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.synthesis.synthesis_checks import (
     against_holdout,
     closest_records,
-    count_changed_kept_cells,
     count_foreign_values,
     count_people_at_extremes,
     count_rare_words,
@@ -270,16 +269,6 @@ def test_dates_that_were_written_and_read_again() -> None:
     assert pairwise_total_variation(text, after) == pairwise_total_variation(before, after)
     sides = (text.with_frame(text.frame[:20]), text.with_frame(text.frame[20:]))
     assert closest_records(after, *sides) == closest_records(after, *halves)
-
-
-def test_kept_cells() -> None:
-    before = table([(1, "a", True), (5, None, False)])
-    assert count_changed_kept_cells(before, before, ["n", "w", "b"]) == 0
-    turned = before.with_frame(before.frame.reverse())
-    assert count_changed_kept_cells(before, turned, ["n", "w", "b"]) == 6
-    assert count_changed_kept_cells(before, turned, ["n", "w"], rows=[1, 0]) == 0
-    with pytest.raises(sf.DataError, match="cannot be compared"):
-        count_changed_kept_cells(before, turned.with_frame(turned.frame[:1]), ["n"])
 
 
 def test_rare_words() -> None:

@@ -20,7 +20,7 @@ import polars as pl
 from sfumato.arrays import Ints
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
-from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.alignment import Rows, require_columns
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.number_reader import choose_number_reader
 from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, closest_records
@@ -186,14 +186,6 @@ def count_people_at_extremes(original: Table, published: Table, columns: Sequenc
     return fewest
 
 
-def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
-    """How many cells of kept columns differ from their originals."""
-    frame = align_originals(original, published, rows)
-    for frame_to_check, source in ((frame, original.source), (published.frame, published.source)):
-        require_columns(frame_to_check, columns, source)
-    return sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in columns)
-
-
 def count_rare_words(original: Table, published: Table, fewest: int, columns: Sequence[str] | None = None) -> int:
     """How many published cells hold a word that fewer than `fewest` originals have, or none at all.
 
@@ -216,9 +208,6 @@ checks_claim("copied_uniques", "exactly", needs_original=True)(
 )
 checks_claim("people_at_extremes", "at_least", needs_original=True)(
     lambda evidence, arguments: count_people_at_extremes(evidence.original, evidence.published, **arguments)
-)
-checks_claim("kept_cells_changed", "exactly", needs_original=True, of_the_rest=True)(
-    make_comparison_check(count_changed_kept_cells)
 )
 checks_claim("rare_words", "exactly", needs_original=True)(
     lambda evidence, arguments: count_rare_words(evidence.original, evidence.published, **arguments)
