@@ -37,6 +37,8 @@ def main() -> None:
         _beside_peers(folder / "sequences")
         _kinds(folder / "sequences")
         _growth(folder / "sequences")
+        _anonymize(folder / "sequences")
+        _hide(folder / "sequences")
     _itemsets()
     _attacks()
 
@@ -102,6 +104,60 @@ def _growth(folder: Path) -> None:
         a_row = f"{1e6 * spent / len(sequences):.2f} µs"
         rows.append((f"{len(sequences):,}", f"{found.height:,}", f"{1000 * spent:.0f} ms", a_row))
     show("Growth, MSNBC 10 %", ("sequences", "patterns", "time", "a sequence"), rows)
+
+
+def _anonymize(folder: Path) -> None:
+    """Random walks with the steps of MSNBC's visitors, nearly all different; 1, 4 and 16 times as many."""
+    base = sf.Sequences.read(folder / "MSNBC.txt")
+    rows = []
+    for times in (1, 4, 16):
+        sequences = draw_walks(base, times * len(base))
+        begin = time.process_time()
+        release = sf.AnonymizeSequences(k=10).protect(sequences)
+        spent = time.process_time() - begin
+        a_row = f"{1e6 * spent / len(sequences):.1f} µs"
+        rows.append((f"{len(sequences):,}", f"{release.losses['loss']:.3f}", f"{spent:.1f} s", a_row))
+    show("Anonymizing random walks, k = 10, processor time", ("sequences", "loss", "time", "a sequence"), rows)
+
+
+def draw_walks(base: sf.Sequences, rows: int) -> sf.Sequences:
+    """A Markov chain with the steps of some sequences, beginnings and ends included."""
+    chance = np.random.Generator(np.random.PCG64(5))
+    nowhere = len(base.items)  # before the first item and after the last
+    held = np.diff(base.offsets) > 0
+    starts, ends = base.offsets[:-1][held], base.offsets[1:][held] - 1
+    steps = np.zeros((nowhere + 1, nowhere + 1))
+    np.add.at(steps[nowhere], base.codes[starts], 1)
+    np.add.at(steps[:, nowhere], base.codes[ends], 1)
+    inner = np.setdiff1d(np.arange(base.codes.size), ends)
+    np.add.at(steps, (base.codes[inner], base.codes[inner + 1]), 1)
+    reached = np.cumsum(steps / steps.sum(axis=1, keepdims=True), axis=1)
+    walkers, here = np.arange(rows), np.full(rows, nowhere)
+    owners, items = [], []
+    while walkers.size:
+        here = np.minimum((reached[here] < chance.random(walkers.size)[:, None]).sum(axis=1), nowhere)
+        walkers, here = walkers[here < nowhere], here[here < nowhere]
+        owners.append(walkers)
+        items.append(here)
+    order = np.argsort(np.concatenate(owners), kind="stable")
+    counts = np.bincount(np.concatenate(owners), minlength=rows)
+    codes = np.concatenate(items)[order].astype(np.int32)
+    return sf.Sequences(base.items, np.concatenate(([0], np.cumsum(counts))), np.arange(codes.size + 1), codes)
+
+
+def _hide(folder: Path) -> None:
+    """The ten most frequent patterns of two or three items."""
+    sequences = sf.Sequences.read(folder / "bms-webview-1.seq.txt")
+    found = sf.mine.frequent_subsequences(sequences, 300, max_length=3)
+    patterns = found.sort("support", descending=True)["pattern"].to_list()
+    secrets = [pattern for pattern in patterns if len(pattern) > 1][:10]
+    rows = []
+    for strategy in ("HH", "RR", "exact"):
+        begin = time.process_time()
+        release = sf.HideSequences(patterns=secrets, threshold=50, strategy=strategy).protect(sequences)
+        bound = "–" if release.details.bound is None else f"{release.details.bound:,}"
+        rows.append((strategy, f"{release.losses['changes']:,}", bound, f"{time.process_time() - begin:.1f} s"))
+    show("Hiding ten patterns on BMS-WebView-1, processor time", ("strategy", "changes", "at least", "time"), rows)
 
 
 def multiply(base: sf.Sequences, times: int) -> sf.Sequences:

@@ -48,7 +48,7 @@ def _read_sequences(data: str, is_points: bool, separator: str | None, columns: 
 
     if is_points:
         return DraftSource.of(data, "points", separator).sequences
-    return Sequences.read(data, separator=separator, **columns)
+    return Sequences.read(data, id=columns["id"], item=columns["item"], time=columns["time"], separator=separator)
 
 
 def _print_lengths(findings: SequenceAudit) -> None:

@@ -59,8 +59,10 @@ class PointFile(NamedTuple):
 
     def read(self) -> Sequences:
         """The sequences of regions."""
-        named = {"id": self.columns.id, "time": self.columns.time, "separator": self.separator}
-        return Sequences.from_points(self.path, **self.section.arguments(), **named)
+        owner, time = self.columns.id, self.columns.time
+        return Sequences.from_points(
+            self.path, **self.section.arguments(), id=owner, time=time, separator=self.separator
+        )
 
     def write_reading(self) -> list[str]:
         """The lines of a policy that say how the file is read."""

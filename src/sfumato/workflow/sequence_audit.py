@@ -82,13 +82,14 @@ class SequenceAudit:
         if last.unique_share:
             sentences.append("Whoever is found by some points shows all others.")
         if self.rare_items:
-            sentences.append(f"{self.rare_items:,} of {self.items:,} items are in one sequence only.")
+            sentences.append(
+                f"{self.rare_items:,} of {self.items:,} items {_be(self.rare_items)} in one sequence only."
+            )
         if self.patterns is None:
             sentences.append("There are too many patterns of one or two items to count those that are rare.")
         elif self.rare_patterns:
-            sentences.append(
-                f"{self.rare_patterns:,} of {self.patterns:,} patterns of one or two items are in one sequence only."
-            )
+            counts = f"{self.rare_patterns:,} of {self.patterns:,} patterns of one or two items"
+            sentences.append(f"{counts} {_be(self.rare_patterns)} in one sequence only.")
         if self.k > 1:
             sentences.append(f"Every sequence as a whole is contained in at least {self.k:,} (k = {self.k:,}).")
         else:
@@ -123,6 +124,10 @@ def audit_sequences(sequences: Sequences, source: str = "the sequences") -> Sequ
         patterns=None if rare is None else rare[0],
         rare_patterns=None if rare is None else rare[1],
     )
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _count_rare_items(sequences: Sequences) -> int:

@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
+from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up
 from sfumato.data.movements import generate_cars, generate_trucks
 from sfumato.details import read_details
 
@@ -122,3 +123,36 @@ def test_a_mark_in_an_element_of_several_items() -> None:
     published = sf.Sequences.of([[["a"], ["c"]], *[[["a", "b"], ["c"]]] * 4])
     outcome = MarkGuessing().run(as_is(published, marks=[(0, 0, "b")]), truth)
     assert (outcome.attempts, outcome.successes) == (1, 1)
+
+
+@pytest.mark.parametrize("order", ["ordered", "set"])
+def test_best_rows_are_those_of_brute_force(order: str) -> None:
+    """Own rows, strangers, items that were never published, and more items than a sketch has bits."""
+    chance = np.random.default_rng(9)
+    for letters in (4, 90):
+        rows = [list(map(str, chance.integers(0, letters, chance.integers(0, 8)))) for _ in range(40)]
+        published, owner = sf.Sequences.of(rows[:30]), sf.Sequences.of(rows)
+        people = [row for row in range(len(rows)) if rows[row]]
+        known = [[rows[row][place] for place in sorted(chance.permutation(len(rows[row]))[:3])] for row in people]
+        code_of = {item: code for code, item in enumerate(owner.items)}
+        codes = np.array([code_of[item] for points in known for item in points], dtype=np.int32)
+        offsets = np.cumsum([0, *map(len, known)], dtype=np.int64)
+        own = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
+        found = _look_up(published, owner, _KnownPoints(codes, offsets), own, order)
+        for number, points in enumerate(known):
+            held = [count_points(row, points, order) for row in rows[:30]]
+            best = max(held)
+            assert found.rows[number] == (held.count(best) if best else 0)
+            assert found.holds_all[number] == (best == len(points))
+            assert found.holds_own[number] == (own[number] >= 0 and best > 0 and held[own[number]] == best)
+
+
+def count_points(row: list[str], points: list[str], order: str) -> int:
+    """How many of some points a row holds."""
+    if order == "set":
+        return sum(point in row for point in points)
+    longest = np.zeros((len(row) + 1, len(points) + 1), dtype=int)
+    for i, item in enumerate(row):
+        for j, point in enumerate(points):
+            longest[i + 1, j + 1] = longest[i, j] + 1 if item == point else max(longest[i, j + 1], longest[i + 1, j])
+    return int(longest[-1, -1])

@@ -134,9 +134,9 @@ def _draws_level(best, node, common, depth, top):  # type: ignore[no-untyped-def
 def _search_tree(tree, search, length, start, words):  # type: ignore[no-untyped-def]
     """The node whose path wins."""
     begins = tree.depths[start]
-    best = ClosestPath(start, begins, begins, tree.supports[start] if start else np.int64(-1))
+    best = ClosestPath(start, begins, begins, int(tree.supports[start]) if start else -1)
     search.nodes[0], search.cursors[0] = 0, tree.child_offsets[0]
-    depth = np.int64(1)
+    depth = 1
     while depth > 0:
         cursor = search.cursors[depth - 1]
         common = search.common[depth - 1]

@@ -56,44 +56,105 @@ def _count_possible(traces, begin, end, sketch):  # type: ignore[no-untyped-def]
     return count
 
 
+@record
+class RowIndex(NamedTuple):
+    """Item i is in the rows ``rows[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: Ints
+    rows: Ints
+
+
+@compile_cached(f"RowIndex({SEQUENCES}, int64)")
+def _index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyped-def]
+    """The rows of each item, each row once."""
+    bounds = np.zeros(items + 1, dtype=np.int64)
+    latest = np.full(items, -1, dtype=np.int64)
+    for row in range(offsets.shape[0] - 1):
+        for index in range(element_offsets[offsets[row]], element_offsets[offsets[row + 1]]):
+            if latest[codes[index]] != row:
+                latest[codes[index]] = row
+                bounds[codes[index] + 1] += 1
+    for item in range(items):
+        bounds[item + 1] += bounds[item]
+    rows = np.empty(bounds[items], dtype=np.int64)
+    free = bounds.copy()
+    latest[:] = -1
+    for row in range(offsets.shape[0] - 1):
+        for index in range(element_offsets[offsets[row]], element_offsets[offsets[row + 1]]):
+            code = codes[index]
+            if latest[code] != row:
+                latest[code] = row
+                rows[free[code]] = row
+                free[code] += 1
+    return RowIndex(bounds, rows)
+
+
+@compile_cached(f"int64({SEQUENCES}, uint64[::1], int64, uint64, boolean)")
+def _count_held(offsets, element_offsets, codes, masks, row, everything, ordered):  # type: ignore[no-untyped-def]
+    """How many points a row holds; `masks` has a bit for each point of an item."""
+    nothing = np.uint64(0)
+    open_points, seen = everything, nothing
+    for element in range(offsets[row], offsets[row + 1]):
+        matches = nothing
+        for index in range(element_offsets[element], element_offsets[element + 1]):
+            matches |= masks[np.uint32(codes[index])]
+        if matches:
+            seen |= matches
+            kept = open_points & matches
+            open_points = ((open_points + kept) | (open_points - kept)) & everything
+            if (open_points == nothing) if ordered else (seen == everything):
+                break
+    return np.int64(popcount(everything & ~open_points if ordered else seen))
+
+
+@compile_cached("int64(KnownTraces, int64, int64, RowIndex)")
+def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
+    """The item among some points that the fewest rows hold."""
+    rarest = traces.points[begin]
+    for place in range(begin, end):
+        point = traces.points[place]
+        if index.offsets[point + 1] - index.offsets[point] < index.offsets[rarest + 1] - index.offsets[rarest]:
+            rarest = point
+    return np.int64(rarest)
+
+
 @compile_cached(f"void({SEQUENCES}, KnownTraces, boolean, uint64[::1], BestRows)")
 def find_best_rows(offsets, element_offsets, codes, traces, ordered, masks, best):  # type: ignore[no-untyped-def]
     """Fill in the best rows; `masks` has a word of zeros for each item.
 
     In order, the points that a sequence holds are its longest common subsequence with them, one bit a point (Hyyrö
-    2004): a bit of `open_points` turns to 0 where the subsequence grows. In any order, they are just counted. A row
-    whose items show that it holds fewer points than the best so far is not read, and none is read on once it has all.
+    2004): a bit of `open_points` turns to 0 where the subsequence grows. In any order, they are just counted. One's own
+    row is read first. If it holds all points, only the rows of the rarest item are read, else those whose items show
+    that they may hold as many as the best so far.
     """
-    sketches = _sketch_rows(offsets, element_offsets, codes)
     unit, nothing = np.uint64(1), np.uint64(0)
+    sketches = _sketch_rows(offsets, element_offsets, codes)
+    index = _index_rows(offsets, element_offsets, codes, masks.shape[0])
     for person in range(traces.own.shape[0]):
         begin, end = traces.offsets[person], traces.offsets[person + 1]
         everything = ~nothing if end - begin == 64 else (unit << np.uint64(end - begin)) - unit
-        for index in range(begin, end):
-            if traces.points[index] >= 0:
-                masks[traces.points[index]] |= unit << np.uint64(index - begin)
-        most, rows, holds_own = np.int64(0), np.int64(0), np.int64(0)
-        for row in range(offsets.shape[0] - 1):
+        for place in range(begin, end):
+            if traces.points[place] >= 0:
+                masks[traces.points[place]] |= unit << np.uint64(place - begin)
+        own, most, rows, holds_own = traces.own[person], np.int64(0), np.int64(0), np.int64(0)
+        if own >= 0:
+            most = _count_held(offsets, element_offsets, codes, masks, own, everything, ordered)
+        first, last = np.int64(0), offsets.shape[0] - 1
+        holds_all = most > 0 and most == end - begin
+        if holds_all:
+            rarest = _find_rarest(traces, begin, end, index)
+            first, last = index.offsets[rarest], index.offsets[rarest + 1]
+        for place in range(first, last):
+            row = index.rows[place] if holds_all else np.int64(place)
             if _count_possible(traces, begin, end, sketches[row]) < max(most, np.int64(1)):
                 continue
-            open_points, seen = everything, nothing
-            for element in range(offsets[row], offsets[row + 1]):
-                matches = nothing
-                for index in range(element_offsets[element], element_offsets[element + 1]):
-                    matches |= masks[np.uint32(codes[index])]
-                if matches:
-                    seen |= matches
-                    kept = open_points & matches
-                    open_points = ((open_points + kept) | (open_points - kept)) & everything
-                    if (open_points == nothing) if ordered else (seen == everything):
-                        break
-            held = np.int64(popcount(everything & ~open_points if ordered else seen))
+            held = _count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
             if held > most:
                 most, rows, holds_own = held, np.int64(0), np.int64(0)
             if held == most and held:
                 rows += 1
-                holds_own |= row == traces.own[person]
+                holds_own |= row == own
         best.most[person], best.rows[person], best.holds_own[person] = most, rows, holds_own
-        for index in range(begin, end):
-            if traces.points[index] >= 0:
-                masks[traces.points[index]] = nothing
+        for place in range(begin, end):
+            if traces.points[place] >= 0:
+                masks[traces.points[place]] = nothing

@@ -29,15 +29,13 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
     from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
 
     owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
-    numbers = number_items(original, published)
-    elements: dict[bytes, int] = {}
-    before, after = (_number_elements(data, numbers, elements) for data in (original, published))
+    before, after, size = _number_elements(original, published)
     before_rows = [before.labels[before.offsets[row] : before.offsets[row + 1]] for row in owners.tolist()]
     bounds = np.cumsum([0, *map(len, before_rows)]).astype(np.int64)
     labels = np.concatenate(before_rows) if before_rows else np.zeros(0, dtype=np.int32)
     common = np.zeros(len(owners), dtype=np.int64)
     words = (int(np.diff(bounds).max(initial=1)) + 63) // 64
-    masks = np.zeros((max(len(elements), 1), words), dtype=np.uint64)
+    masks = np.zeros((max(size, 1), words), dtype=np.uint64)
     pairs = LabelPairs(labels, bounds, after.labels, after.offsets)
     for first in range(0, len(owners), _CHUNK):
         report_progress("comparing sequences", first, len(owners))
@@ -46,9 +44,31 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
     return round(1 - 2 * int(common.sum()) / total, 12) if total else 0.0
 
 
-def _number_elements(data: Sequences, numbers: dict[str, int], elements: dict[bytes, int]) -> _Numbered:
+class _NumberedPair(NamedTuple):
+    before: _Numbered
+    after: _Numbered
+    size: int
+    """How many numbers there are."""
+
+
+def _number_elements(original: Sequences, published: Sequences) -> _NumberedPair:
     """Each element as a number; equal elements have the same."""
+    numbers = number_items(original, published)
+    if all(len(data.codes) == len(data.element_offsets) - 1 for data in (original, published)):
+        before, after = (
+            np.array([numbers[str(item)] for item in data.items], dtype=np.int32)[data.codes]
+            for data in (original, published)
+        )
+        size = len(numbers)
+    else:
+        elements: dict[bytes, int] = {}
+        before, after = (_number_sets(data, numbers, elements) for data in (original, published))
+        size = len(elements)
+    # Compiled code takes no read-only arrays.
+    return _NumberedPair(_Numbered(before, original.offsets.copy()), _Numbered(after, published.offsets.copy()), size)
+
+
+def _number_sets(data: Sequences, numbers: dict[str, int], elements: dict[bytes, int]) -> Codes:
     one = Sequences(data.items, np.arange(len(data.element_offsets), dtype=np.int64), data.element_offsets, data.codes)
     spelled = spell_sequences(one, numbers)
-    labels = np.fromiter((elements.setdefault(text, len(elements)) for text in spelled), np.int32, len(spelled))
-    return _Numbered(labels, data.offsets.copy())  # compiled code takes no read-only arrays
+    return np.fromiter((elements.setdefault(text, len(elements)) for text in spelled), np.int32, len(spelled))
