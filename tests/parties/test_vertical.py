@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.arrays import Flags
 from sfumato.errors import DataError, PartyError, PolicyError
+from sfumato.parties import scalar_product
+from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters
+from sfumato.parties.alignment import align_by_number
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
@@ -180,6 +183,38 @@ def test_three_sites_are_refused_where_that_is_not_sound() -> None:
             sf.parties.mine_vertical(sites, 10, protocol=protocol)
     with pytest.raises(PartyError, match="same name at two sites"):
         sf.parties.mine_vertical([sites[0], sites[0]], 10)
+
+
+@pytest.mark.parametrize("content", [b"[", b'{"a": 1}', b"[1]", b'["x", "x"]', b"\xff", b"[" * 5000])
+def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
+    question = VerticalQuestion(10, key=None)
+
+    async def run(network: Network, own: sf.Baskets) -> object:
+        if network.index == 0:
+            return await mine_vertical_site(network, own, question)
+        await agree_on_parameters(network, {"task": "vertical", **question.as_parameters()})
+        await agree_on_item_kind(network, "text")
+        await align_by_number(network, len(own))
+        await network.receive(network.sites[0], "products/key")
+        await network.broadcast("level 1/items", {"names": np.frombuffer(content, dtype=np.uint8)})
+        return await network.receive(network.sites[0], "never")
+
+    with pytest.raises(PartyError, match=r"the items of a site"):
+        run_sites(run, [sf.Baskets.of([["a"]] * 20)] * 2)
+
+
+def test_many_comparisons_are_sent_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scalar_product, "COMPARISONS", 3)
+    sums = list(range(-4, 4))
+    frames: list[bytes] = []
+
+    async def run(network: Network, own: list[int]) -> list[bool]:
+        return [bool(flag) for flag in await compare_shares(network, own, 101, "test")]
+
+    shares = [[(value - 50) % 101 for value in sums], [50] * 8]
+    assert run_sites(run, shares, tap=frames.append) == [[value >= 0 for value in sums]] * 2
+    kinds = [decode_frame(frame)[1].kind for frame in frames]
+    assert kinds.count("test/bits") == 3
 
 
 def test_sites_that_ask_differently_stop() -> None:

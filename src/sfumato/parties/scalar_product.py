@@ -35,6 +35,8 @@ from sfumato.randomness import Randomness
 
 FLOOR = 2
 """The smallest threshold unless sites agree on another: a column of a single person is never asked about."""
+COMPARISONS = 128
+"""How many comparisons are one message: some seconds of work, so that the other site does not give up waiting."""
 Part = TypeVar("Part", bound=Hashable)
 
 
@@ -172,7 +174,11 @@ async def compare_shares(network: Network, shares: Sequence[int], modulus: int, 
     sign = -2 if network.index == 0 else 2
     doubled = [sign * share % modulus for share in shares]
     held = np.array([(number & 1) << bits | number for number in doubled], dtype=np.uint64)
-    return await compare_ends(network, held, bits + 1, step)
+    parts = []
+    for start in range(0, held.size, COMPARISONS):
+        report_progress(f"{step}: comparisons", start, held.size)
+        parts.append(await compare_ends(network, held[start : start + COMPARISONS], bits + 1, step))
+    return np.concatenate([*parts, np.zeros(0, dtype=np.bool_)])
 
 
 def plan_batches(pairs: Sequence[Pair[Part]], vectors: int) -> list[_Batch[Part]]:
