@@ -18,7 +18,7 @@ from sfumato.baskets import Baskets
 from sfumato.mine import association_rules
 from sfumato.parties import Network, mine_vertical, run_sites
 from sfumato.parties.alignment import align_by_key
-from sfumato.parties.scalar_product import Pair, compare_shares, open_products
+from sfumato.parties.scalar_product import PackedProducts, Pair, compare_shares, open_products
 from sfumato.randomness import Randomness
 
 SUPPORT, CONFIDENCE = 0.1, 0.6
@@ -58,7 +58,7 @@ def _multiply(rows: int) -> Sequence[object]:
     vectors: list[Flags] = [chance.random(rows) < 0.2 for _ in range(2)]
 
     async def multiply(network: Network, own: Flags) -> tuple[int, int]:
-        products = await open_products(network, rows, rows)
+        products: PackedProducts[int] = await open_products(network, rows, rows)
         return (await products.share([Pair(0, 0)], lambda _: own, "bench"))[0], products.modulus
 
     results, spent = _spend(multiply, vectors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.parties.algebraic_product import disguise, draw_coefficients, reply, resolve
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
-from sfumato.parties.scalar_product import Pair, open_products
+from sfumato.parties.scalar_product import PackedProducts, Pair, open_products
 from sfumato.parties.vertical import VerticalProtocol, mine_vertical
 
 SEED = 2002
@@ -60,7 +61,7 @@ def multiply_privately(lefts: Sequence[Flags], right: Flags) -> list[int]:
     """Scalar products of two sites by packed encryption, the shares put together here only."""
 
     async def share(network: Network, own: Sequence[Flags]) -> tuple[list[int], int]:
-        products = await open_products(network, right.size, right.size)
+        products: PackedProducts[int] = await open_products(network, right.size, right.size)
         pairs = [Pair(place, 0) for place in range(len(lefts))]
         return await products.share(pairs, lambda place: own[place], "papers"), products.modulus
 
@@ -124,7 +125,8 @@ def algorithm(setting: Setting) -> Findings:
     itemsets = sorted(frequent_itemsets(pooled, SUPPORT)["items"].to_list())
     rules = sorted(association_rules(pooled, SUPPORT, CONFIDENCE).select("antecedent", "consequent").rows())
     between = sum(len({item[0] for item in left + right}) == 2 for left, right in rules)
-    rows, same = [], True
+    same = True
+    rows: list[dict[str, Any]] = []
     for name, result in [(name, _mine(sites, name)) for name in PROTOCOLS]:
         found = sorted(result.itemsets["items"].to_list()), sorted(result.rules.rows())
         same &= found == (itemsets, rules)

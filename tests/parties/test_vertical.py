@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.arrays import Flags
 from sfumato.errors import DataError, PartyError, PolicyError
+from sfumato.parties import scalar_product
+from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters
+from sfumato.parties.alignment import align_by_number
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
-from sfumato.parties.scalar_product import Pair, compare_shares, open_products, plan_batches
+from sfumato.parties.scalar_product import PackedProducts, Pair, compare_shares, open_products, plan_batches
 from sfumato.parties.vertical import VerticalProtocol, VerticalQuestion, mine_vertical_site
 from sfumato.public.thresholds import Support
 
@@ -80,8 +84,8 @@ def test_scalar_products_over_several_blocks_are_shared_and_compared() -> None:
     products = [int((vectors[0][pair.left] & vectors[1][pair.right]).sum()) for pair in pairs]
     least = sorted(products)[1]
 
-    async def run(network: Network, own: dict[str, np.ndarray]) -> tuple[list[int], list[bool], int]:  # type: ignore[type-arg]
-        opened = await open_products(network, 9000, 9000)
+    async def run(network: Network, own: dict[str, Flags]) -> tuple[list[int], list[bool], int]:
+        opened: PackedProducts[str] = await open_products(network, 9000, 9000)
         shares = await opened.share(pairs, own.__getitem__, "test")
         terms = [share - (least if network.index == 0 else 0) for share in shares]
         return shares, (await compare_shares(network, terms, opened.modulus, "test")).tolist(), opened.modulus
@@ -90,6 +94,19 @@ def test_scalar_products_over_several_blocks_are_shared_and_compared() -> None:
     assert [(left + right) % modulus for left, right in zip(first, last, strict=True)] == products
     assert flags == same_flags == [product >= least for product in products]
     assert not set(first) & set(products)
+
+
+def test_only_whether_a_product_reaches_the_threshold_is_told() -> None:
+    left, right = [1, 1, 0, 1, 0], [0, 1, 0, 1, 1]
+    assert sf.parties.compare_scalar_product([left, right], 2)
+    assert not sf.parties.compare_scalar_product([left, right], 3)
+    for vectors, least, words in (
+        ([left, right], 1, "at least 2"),
+        ([left, right[1:]], 2, "equally long"),
+        ([left, [0, 1, 0, 1, 2]], 2, "vector of 0 and 1"),
+    ):
+        with pytest.raises(sf.SfumatoError, match=words):
+            sf.parties.compare_scalar_product(vectors, least)
 
 
 def test_batches_answer_every_pair_once() -> None:
@@ -131,7 +148,7 @@ def test_only_names_of_frequent_items_and_no_counts_are_sent() -> None:
     frames: list[bytes] = []
     sf.parties.mine_vertical([sf.Baskets.of(rows) for rows in sites], 0.4, 0.8, tap=frames.append)
     assert not any(b"rare" in frame for frame in frames)
-    sizes = {}
+    sizes: dict[str, set[tuple[str, ...]]] = {}
     for frame in frames:
         message = decode_frame(frame)[1]
         sizes.setdefault(message.kind, set()).add(tuple(array.dtype.str[1:] for array in message.arrays.values()))
@@ -163,9 +180,41 @@ def test_three_sites_are_refused_where_that_is_not_sound() -> None:
     sites = [sf.Baskets.of([[name]] * 20) for name in "abc"]
     for protocol in ("packed", "textbook"):
         with pytest.raises(PartyError, match="two sites; 3 sites would have to show"):
-            sf.parties.mine_vertical(sites, 10, protocol=protocol)  # type: ignore[arg-type]
+            sf.parties.mine_vertical(sites, 10, protocol=protocol)
     with pytest.raises(PartyError, match="same name at two sites"):
         sf.parties.mine_vertical([sites[0], sites[0]], 10)
+
+
+@pytest.mark.parametrize("content", [b"[", b'{"a": 1}', b"[1]", b'["x", "x"]', b"\xff", b"[" * 5000])
+def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
+    question = VerticalQuestion(10, key=None)
+
+    async def run(network: Network, own: sf.Baskets) -> object:
+        if network.index == 0:
+            return await mine_vertical_site(network, own, question)
+        await agree_on_parameters(network, {"task": "vertical", **question.as_parameters()})
+        await agree_on_item_kind(network, "text")
+        await align_by_number(network, len(own))
+        await network.receive(network.sites[0], "products/key")
+        await network.broadcast("level 1/items", {"names": np.frombuffer(content, dtype=np.uint8)})
+        return await network.receive(network.sites[0], "never")
+
+    with pytest.raises(PartyError, match=r"the items of a site"):
+        run_sites(run, [sf.Baskets.of([["a"]] * 20)] * 2)
+
+
+def test_many_comparisons_are_sent_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scalar_product, "COMPARISONS", 3)
+    sums = list(range(-4, 4))
+    frames: list[bytes] = []
+
+    async def run(network: Network, own: list[int]) -> list[bool]:
+        return [bool(flag) for flag in await compare_shares(network, own, 101, "test")]
+
+    shares = [[(value - 50) % 101 for value in sums], [50] * 8]
+    assert run_sites(run, shares, tap=frames.append) == [[value >= 0 for value in sums]] * 2
+    kinds = [decode_frame(frame)[1].kind for frame in frames]
+    assert kinds.count("test/bits") == 3
 
 
 def test_sites_that_ask_differently_stop() -> None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sfumato.parties.network import run_sites as run_sites
     from sfumato.parties.result import JointResult as JointResult
     from sfumato.parties.result import SiteResult as SiteResult
+    from sfumato.parties.scalar_product import compare_scalar_product as compare_scalar_product
     from sfumato.parties.site import run_site as run_site
     from sfumato.parties.site_config import SiteConfig as SiteConfig
     from sfumato.parties.statement import Statement as Statement

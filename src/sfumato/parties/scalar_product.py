@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sfumato.arrays import Flags, Ints, Words
-from sfumato.parties.network import Network, compute
+from sfumato.errors import DataError, PolicyError
+from sfumato.parties.network import Network, Tap, compute, run_sites
 from sfumato.parties.packed_cipher import (
     SLOTS,
     KeyHolder,
@@ -31,6 +33,10 @@ from sfumato.parties.ring import compare_ends
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 
+FLOOR = 2
+"""The smallest threshold unless sites agree on another: a column of a single person is never asked about."""
+COMPARISONS = 128
+"""How many comparisons are one message: some seconds of work, so that the other site does not give up waiting."""
 Part = TypeVar("Part", bound=Hashable)
 
 
@@ -112,6 +118,36 @@ class PackedProducts(Generic[Part]):
         return sums
 
 
+def compare_scalar_product(
+    vectors: Sequence[ArrayLike], least: int, *, names: Sequence[str] | None = None, tap: Tap | None = None
+) -> bool:
+    """Whether the scalar product of two sites' 0/1 vectors reaches a threshold, with both sites in this process.
+
+    Nothing but the answer is learnt. A threshold below 2 is refused: it would tell about a single person.
+    """
+    columns = [check_vector(vector) for vector in vectors]
+    if len(columns) != 2 or columns[0].size != columns[1].size:
+        raise PolicyError("a scalar product needs the vectors of two sites, equally long")
+    if type(least) is not int or least < FLOOR:
+        raise PolicyError(f"the threshold must be a whole number, at least {FLOOR}: less is about a single person")
+
+    async def compare(network: Network, own: Flags) -> bool:
+        products: PackedProducts[int] = await open_products(network, own.size, max(own.size, least))
+        shares = await products.share([Pair(0, 0)], lambda _: own, "product")
+        terms = [share - (least if network.index == 0 else 0) for share in shares]
+        return bool((await compare_shares(network, terms, products.modulus, "product"))[0])
+
+    return run_sites(compare, columns, names, tap)[0]
+
+
+def check_vector(vector: ArrayLike) -> Flags:
+    """A vector of 0 and 1 as flags; an error if it is none."""
+    numbers = np.asarray(vector)
+    if numbers.ndim != 1 or not np.isin(numbers, (0, 1)).all():
+        raise DataError("a vector of 0 and 1 is needed; it has other entries, or more than one dimension")
+    return numbers.astype(np.bool_)
+
+
 async def open_products(network: Network, rows: int, largest: int) -> PackedProducts[Part]:
     """Prepare products of vectors with so many rows, for shares of numbers up to `largest` in size."""
     parameters = choose_parameters(_count_blocks(rows), largest)
@@ -138,7 +174,11 @@ async def compare_shares(network: Network, shares: Sequence[int], modulus: int, 
     sign = -2 if network.index == 0 else 2
     doubled = [sign * share % modulus for share in shares]
     held = np.array([(number & 1) << bits | number for number in doubled], dtype=np.uint64)
-    return await compare_ends(network, held, bits + 1, step)
+    parts = []
+    for start in range(0, held.size, COMPARISONS):
+        report_progress(f"{step}: comparisons", start, held.size)
+        parts.append(await compare_ends(network, held[start : start + COMPARISONS], bits + 1, step))
+    return np.concatenate([*parts, np.zeros(0, dtype=np.bool_)])
 
 
 def plan_batches(pairs: Sequence[Pair[Part]], vectors: int) -> list[_Batch[Part]]:

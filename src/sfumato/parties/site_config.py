@@ -17,9 +17,10 @@ from sfumato.parties.horizontal import JointQuestion, mine_site
 from sfumato.parties.message import MOST_BYTES
 from sfumato.parties.network import TIMEOUT, Network
 from sfumato.parties.result import SiteResult
+from sfumato.parties.scalar_product import FLOOR
 from sfumato.parties.threshold import Protocol
 from sfumato.parties.tls_network import START_TIMEOUT, Connecting, SiteAddress
-from sfumato.parties.vertical import FLOOR, MAX_QUESTIONS, VerticalProtocol, VerticalQuestion, mine_vertical_site
+from sfumato.parties.vertical import MAX_QUESTIONS, VerticalProtocol, VerticalQuestion, mine_vertical_site
 
 if TYPE_CHECKING:
     from sfumato.table import Table

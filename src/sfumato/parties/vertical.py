@@ -40,7 +40,7 @@ from sfumato.parties.result import (
     build_rule_frame,
     join_results,
 )
-from sfumato.parties.scalar_product import open_products
+from sfumato.parties.scalar_product import FLOOR, open_products
 from sfumato.parties.shamir import count_colluders
 from sfumato.parties.site_columns import SiteColumns, list_cells, list_keys
 from sfumato.parties.support_shares import PackedShares, Parts, ShamirShares, SupportShares
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from sfumato.table import Table
 
 VerticalProtocol = Literal["packed", "shamir", "textbook"]
-FLOOR = 2
-"""A column of a single person is never asked about; agree on more for real data."""
 MAX_QUESTIONS = 20_000
 FROM_RESULT = (
     "which itemsets are frequent and which rules hold among the aligned rows, and that all other candidates are not",
@@ -236,7 +234,7 @@ class _VerticalMining:
 
     async def find_itemsets(self, is_text: bool) -> dict[Itemset, SharedSupport]:
         """The frequent itemsets, with this site's shares of their supports."""
-        candidates = [(item,) for item in await self._gather_items(is_text)]
+        candidates: list[Itemset] = [(item,) for item in await self._gather_items(is_text)]
         supports: dict[Itemset, SharedSupport] = {}
         level = 1
         while candidates:
@@ -259,7 +257,7 @@ class _VerticalMining:
                     raise PartyError("an item has the same name at two sites; put the site's name before its items")
                 self.owners[item] = site
         self.network.learn("which of the frequent items each site has")
-        return sorted(self.owners)  # type: ignore[type-var]  # all text or all integers
+        return sorted(self.owners)
 
     def _find_owner(self, itemset: Itemset) -> int | None:
         owners = {self.owners[item] for item in itemset}
@@ -314,7 +312,9 @@ class _VerticalMining:
         rules: list[JointRule] = []
         if self.question.confidence is None:
             return rules
-        consequents = {whole: [(item,) for item in whole] for whole in supports if len(whole) > 1}
+        consequents: dict[Itemset, list[Itemset]] = {
+            whole: [(item,) for item in whole] for whole in supports if len(whole) > 1
+        }
         length = 1
         while consequents:
             candidates = [
