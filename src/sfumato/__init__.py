@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from sfumato.protect.answers.randomize_response import RandomizeResponse as RandomizeResponse
     from sfumato.protect.baskets.hide_items import HideItems as HideItems
     from sfumato.protect.baskets.hide_rules import HideRules as HideRules
+    from sfumato.protect.baskets.randomize_baskets import RandomizeBaskets as RandomizeBaskets
     from sfumato.protect.codes.encode_bloom import EncodeBloom as EncodeBloom
     from sfumato.protect.codes.encode_for_trees import EncodeForTrees as EncodeForTrees
     from sfumato.protect.codes.encode_items import EncodeItems as EncodeItems

@@ -307,6 +307,24 @@ def try_bloom_dictionary(chance: Chance) -> Trial:
     return Trial(attack, sf.Release(sf.Baskets.of(filters), None, (), {}), baskets, naive)
 
 
+def try_item_breach(chance: Chance) -> Trial:
+    """Bayes' rule for each item alone, with the shares that undoing the randomness gives."""
+    baskets = draw_baskets(chance, 120)
+    keep, add = float(chance.uniform(0.7, 0.95)), float(chance.uniform(0.02, 0.2))
+    method = sf.RandomizeBaskets(keep=keep, add=add)
+    release = method.protect(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30))))
+    true, said = baskets.to_lists(), release.data.to_lists()
+    naive = 0
+    for item in baskets.items:
+        prior = (sum(item in row for row in said) / len(said) - add) / (keep - add)
+        if 0 < prior <= 0.5:
+            yes = prior * keep / (prior * keep + (1 - prior) * add)
+            no = prior * (1 - keep) / (prior * (1 - keep) + (1 - prior) * (1 - add))
+            pairs = zip(true, said, strict=True)
+            naive += sum(item in row and (yes if item in shown else no) >= 0.6 for row, shown in pairs)
+    return Trial(sf.attack.ItemBreach(prior=0.5, posterior=0.6), release, baskets, naive)
+
+
 def try_fill_unknowns(chance: Chance) -> Trial:
     """Every unknown item is there, or none is: whichever is right more often."""
     baskets = draw_baskets(chance, 80)
@@ -520,6 +538,7 @@ NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {
     sf.attack.FrequencyMatching: try_frequency_matching,
     sf.attack.Homogeneity: try_homogeneity,
     sf.attack.Inference: try_inference,
+    sf.attack.ItemBreach: try_item_breach,
     sf.attack.ItemFrequency: try_item_frequency,
     sf.attack.LearnedInference: try_learned_inference,
     sf.attack.LikeliestAnswer: try_likeliest_answer,

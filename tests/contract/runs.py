@@ -65,8 +65,9 @@ def attacks_on(example: Example) -> tuple[Any, ...]:
         if isinstance(subject, sf.EncodeForTrees):
             return (sf.attack.Sorting(), sf.attack.CurveFitting(trials=2))
         return (sf.attack.Homogeneity(column="disease"), sf.attack.Inference(column="disease", attempts=60))
-    if isinstance(subject, (sf.HideItems, sf.HideRules)):
-        return (sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6),)
+    if isinstance(subject, (sf.HideItems, sf.HideRules, sf.RandomizeBaskets)):
+        mined = sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6)
+        return (sf.attack.ItemBreach(prior=0.5, posterior=0.8),) if subject.by_chance else (mined,)
     if isinstance(subject, sf.HideSequences):
         return (sf.attack.SequenceRemining(), sf.attack.MarkGuessing())
     if subject.gives == "sequences":

@@ -57,6 +57,7 @@ TABLE_METHODS: tuple[Any, ...] = (
     sf.EncodeForTrees(target="disease"),
 )
 BASKET_METHODS: tuple[Any, ...] = (
+    sf.RandomizeBaskets(keep=0.9, add=0.05, items="from_data"),
     sf.EncodeItems(k=3),
     sf.EncodeBloom(),
     sf.HideItems(items=("nuts",), min_support=0.1, min_confidence=0.6),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.attack.attack import wilson as wilson
     from sfumato.attack.baskets.fill_unknowns import FillUnknowns as FillUnknowns
+    from sfumato.attack.baskets.item_breach import ItemBreach as ItemBreach
     from sfumato.attack.baskets.remining import Remining as Remining
     from sfumato.attack.codes.bloom_dictionary import BloomDictionary as BloomDictionary
     from sfumato.attack.codes.curve_fitting import CurveCombination as CurveCombination

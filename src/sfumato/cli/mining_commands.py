@@ -25,7 +25,7 @@ def mine_command(
         str,
         typer.Argument(
             help="Baskets (FIMI, SPMF, long form, comma lines); sequences (SPMF, or long form with --sequences); a "
-            "table with --private; a release folder with --column or --target."
+            "table with --private; a release folder of randomized baskets, or with --column or --target."
         ),
     ],
     min_support: Annotated[
@@ -53,7 +53,7 @@ def mine_command(
     column: Annotated[
         list[str] | None,
         typer.Option(
-            help="For a release folder: estimate this column's distribution (given twice: the joint distribution)."
+            help="For a release folder: estimate this column's distribution (given several times: the joint one)."
         ),
     ] = None,
     target: Annotated[
@@ -79,14 +79,19 @@ def mine_command(
 ) -> None:
     """Find itemsets, rules, subsequences, or rules that predict private entries; or estimate what noise covers."""
     from sfumato.baskets import Baskets
+    from sfumato.cli.basket_estimates import EstimateOptions, estimate_released_baskets, holds_randomized_baskets
     from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
 
-    if column or target or Path(data).is_dir():
+    distorted = not column and not target and holds_randomized_baskets(Path(data))
+    if column or target or (Path(data).is_dir() and not distorted):
         _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
         return
     support = _parse_support(min_support)
     with show_progress(as_json):
-        if private is not None:
+        if distorted:
+            wanted = EstimateOptions(support, min_confidence if rules else None, kind, max_length)
+            result = estimate_released_baskets(Path(data), wanted, out)
+        elif private is not None:
             result = _mine_adversarial_rules(data, private, support, min_confidence, max_length, separator)
             if out is not None:
                 result.write_csv(out)

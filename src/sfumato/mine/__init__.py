@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sfumato.mine.answers.truthfulness import compare_truthfulness as compare_truthfulness
     from sfumato.mine.answers.truthfulness import simulate_truthfulness as simulate_truthfulness
     from sfumato.mine.baskets.association_rules import association_rules as association_rules
+    from sfumato.mine.baskets.estimated_itemsets import estimate_itemsets as estimate_itemsets
+    from sfumato.mine.baskets.estimated_rules import estimate_rules as estimate_rules
     from sfumato.mine.baskets.itemsets import frequent_itemsets as frequent_itemsets
     from sfumato.mine.baskets.mined_files import read_itemsets as read_itemsets
     from sfumato.mine.baskets.mined_files import read_rules as read_rules

@@ -186,6 +186,11 @@ LOSS_OF = {
         "of the spread is shown",
         "variance of columns cut into intervals",
     ),
+    "randomize_baskets": LossWords(
+        "The share of items, present or absent, that are drawn at random, whatever the truth is.",
+        "of items depend on the truth",
+        "present or absent; the rest are drawn at random",
+    ),
     "randomize_response": LossWords(
         "The share of answers that are drawn at random, whatever the truth is.",
         "of answers depend on the truth",

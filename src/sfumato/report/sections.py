@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
 from sfumato.protect.method import Method
+from sfumato.public.basket_distortion import ITEMS
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
 from sfumato.sequences import Sequences
@@ -16,11 +17,16 @@ from sfumato.table import Table
 
 
 def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[ReportSection, ...]:
-    """What an analyst can estimate from randomized columns, or how sequences look, made from the release alone."""
+    """What an analyst can estimate from what was randomized, or how sequences look, made from the release alone."""
     if isinstance(published, Sequences):
         from sfumato.report.sequence_section import build_outgoing_sequence_section
 
         return (build_outgoing_sequence_section(published),)
+    if isinstance(published, Baskets) and ITEMS in public:
+        from sfumato.report.basket_section import build_basket_estimates_section
+
+        section = build_basket_estimates_section(public, published)
+        return () if section is None else (section,)
     if not isinstance(published, Table) or all(law["kind"] == "synthetic" for law in public.values()):
         return ()
     from sfumato.report.noise_section import build_estimates_section

@@ -189,8 +189,9 @@ class OutgoingCertificate(_OutgoingPart):
 
 
 LAWS = frozenset({
-    "achieved", "categories", "confidence", "covariance", "domain", "epsilon", "grid", "kind", "memoized", "missing",
-    "origin", "p", "privacy", "q", "range", "repeats", "scale", "step", "times",
+    "achieved", "add", "categories", "confidence", "covariance", "cutoff", "domain", "epsilon", "grid", "keep", "kind",
+    "level", "memoized", "missing", "origin", "p", "privacy", "q", "range", "repeats", "scale", "sizes", "step",
+    "times",
 })  # fmt: skip
 """What is published about how a column was randomized: estimates need all of it."""
 

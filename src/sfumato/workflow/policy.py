@@ -95,6 +95,7 @@ class Policy(Description):
         """A limit on what depends on randomized answers or noise would choose which of them are published."""
         asked = [method.column for method in self.protect if method.method == "randomize_response"]
         asked += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
+        asked += ["items" for method in self.protect if method.method == "randomize_baskets"]
         drawn = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
         limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
         if drawn.isdisjoint(self.roles.quasi_identifying):

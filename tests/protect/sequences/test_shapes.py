@@ -21,6 +21,7 @@ SEQUENCES, BASKETS = sf.Sequences.of([["a", "b"], ["b", "a"]]), sf.Baskets.of([[
         sf.PublishPatterns(k=2, min_support=2),
         sf.EncodeItems(k=2),
         sf.EncodeBloom(),
+        sf.RandomizeBaskets(keep=0.9),
     ],
     ids=lambda method: method.method,
 )

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -59,10 +60,10 @@ def fit_counts(counts: Ints, channel: AnswerChannel) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """How often each pair of single answers was given."""
+    """How often each pair of single answers was given, or each combination of more than two."""
 
     counts: Floats
-    channels: tuple[AnswerChannel, AnswerChannel]
+    channels: tuple[AnswerChannel, ...]
 
     @property
     def size(self) -> int:
@@ -80,15 +81,15 @@ class PairCounts:
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
-        every = np.kron(self.channels[0].matrix(), self.channels[1].matrix())
+        every = reduce(np.kron, [channel.matrix() for channel in self.channels])
         scaled = every * (np.sqrt(self.counts) / self._multiply_channels(shares)).reshape(-1, 1)
         return np.asarray(scaled.T @ scaled)
 
     def _multiply_channels(self, shares: Floats) -> Floats:
-        """The product of both channels' matrices times shares, without building them; both are symmetric."""
-        first_channel, two = self.channels
-        along = first_channel.q * shares.sum(axis=0, keepdims=True) + (first_channel.p - first_channel.q) * shares
-        return np.asarray(two.q * along.sum(axis=1, keepdims=True) + (two.p - two.q) * along)
+        """The product of all channels' matrices times shares, without building it; all are symmetric."""
+        for axis, channel in enumerate(self.channels):
+            shares = channel.q * shares.sum(axis=axis, keepdims=True) + (channel.p - channel.q) * shares
+        return np.asarray(shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,7 @@ class BitAnswers:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
         enough.
         """
-        every = _choose_row_spacing(len(self.counts), self.size)
+        every = choose_row_spacing(len(self.counts), self.size)
         off, gain = self._gain()
         counts, curvature = self.counts[::every], np.zeros((self.size, self.size))
         scale = np.sqrt(counts) / self._compute_likelihood(shares)[::every]
@@ -206,7 +207,7 @@ class PairAnswers:
         enough.
         """
         curvature = np.zeros((self.size, self.size))
-        every = _choose_row_spacing(len(self.counts), self.size)
+        every = choose_row_spacing(len(self.counts), self.size)
         for part in self._parts(self.size, every):
             left, right = self._multiply_both(part)
             likely = np.einsum("ij,ij->i", left @ shares, right)
@@ -223,17 +224,17 @@ class PairAnswers:
 
     def _multiply_both(self, part: slice) -> tuple[Floats, Floats]:
         return (
-            _weigh_answers(self.first[part], self.channels[0], self.sizes[0]),
-            _weigh_answers(self.second[part], self.channels[1], self.sizes[1]),
+            weigh_answers(self.first[part], self.channels[0], self.sizes[0]),
+            weigh_answers(self.second[part], self.channels[1], self.sizes[1]),
         )
 
 
-def _choose_row_spacing(rows: int, size: int) -> int:
+def choose_row_spacing(rows: int, size: int) -> int:
     """The row spacing of a sample that is large enough to estimate the curvature."""
     return max(int(rows * size**2 / max(_PRODUCTS, 20 * size**3)), 1)
 
 
-def _weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: int) -> Floats:
+def weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: int) -> Floats:
     """The likelihood of each answer for each truth, up to a factor per answer."""
     if answers.ndim == 2:
         assert channel is not None
@@ -245,7 +246,25 @@ def _weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: i
     return weights
 
 
-def fit_likeliest_shares(answers: PairCounts | BitAnswers | PairAnswers, start: Floats) -> Floats:
+class Answers(Protocol):
+    """Answers whose likeliest shares are looked for."""
+
+    @property
+    def counts(self) -> Floats:
+        """How often each was given."""
+
+    @property
+    def size(self) -> int:
+        """The number of shares."""
+
+    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+        """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
+
+    def curvature(self, shares: Floats) -> Floats:
+        """Minus the log-likelihood's second derivatives."""
+
+
+def fit_likeliest_shares(answers: Answers, start: Floats) -> Floats:
     """The maximum-likelihood shares, from a start on the simplex."""
     total = float(answers.counts.sum())
     shares = np.clip(start, 0.0, None) + 1e-3 / start.size
@@ -265,9 +284,7 @@ def fit_likeliest_shares(answers: PairCounts | BitAnswers | PairAnswers, start: 
     return shares
 
 
-def _try_newton_step(
-    answers: PairCounts | BitAnswers | PairAnswers, shares: Floats, slope: Floats, value: float, total: float
-) -> Floats | None:
+def _try_newton_step(answers: Answers, shares: Floats, slope: Floats, value: float, total: float) -> Floats | None:
     """A Newton step among nonnegative shares; None if it does not increase the likelihood.
 
     The multiplier that makes shares sum to 1 is known: it is the number of answers.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Estimates from randomized answers: shares, tables of two columns, and their uncertainty.
+"""Estimates from randomized answers: shares, tables of several columns, and their uncertainty.
 
 Each estimate comes twice. `raw` solves for the share and is unbiased, but may leave [0, 1]; `estimate` is the
 maximum-likelihood shares. The variance is that of `raw`, over people as well as over answers: the interval covers the
-people who were asked, and the population they were drawn from. Warner (JASA 1965); tables of two columns by the product
-of both channels, as in Du and Zhan (KDD 2003).
+people who were asked, and the population they were drawn from. Warner (JASA 1965); tables of several columns by the
+product of their channels, as in Du and Zhan (KDD 2003).
 """
 
 from __future__ import annotations
@@ -19,14 +19,26 @@ import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.data.hierarchy import spell_cells
-from sfumato.errors import DataError, PolicyError
-from sfumato.mine.answers.likeliest_shares import BitAnswers, PairAnswers, PairCounts, fit_counts, fit_likeliest_shares
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.mine.answers.joint_tables import (
+    RowAnswers,
+    count_joint_answers,
+    estimate_unbiased,
+    name_axis,
+    refuse_large_table,
+)
+from sfumato.mine.answers.likeliest_shares import (
+    Answers,
+    BitAnswers,
+    PairAnswers,
+    PairCounts,
+    fit_counts,
+    fit_likeliest_shares,
+)
 from sfumato.public.answer_channel import STRANGE, AnswerChannel, get_channel, list_answered_columns
 from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
 from sfumato.table import Table
-
-_CELLS = 20_000_000
 
 
 def warner_estimate(yes: Any, n: int, p: float) -> Any:
@@ -85,33 +97,37 @@ def estimate_proportions(
     )
 
 
-def estimate_joint(release: Release, columns: tuple[str, str], confidence: float = 0.95) -> pl.DataFrame:
-    """The true share of each pair of categories of two columns, of which one or both hold randomized answers.
+def estimate_joint(release: Release, columns: Sequence[str], confidence: float = 0.95) -> pl.DataFrame:
+    """The true share of each combination of categories of two or more columns, of which some hold randomized answers.
 
-    The frame has `first`, `second`, `raw`, `estimate`, `variance`, `low` and `high`, as in `estimate_proportions`; the
-    interval is the normal one. Rows with a missing answer are left out, unless missing is an answer.
+    The frame has a column for each of them (`first`, `second`, `third` …), and `raw`, `estimate`, `variance`, `low` and
+    `high`, as in `estimate_proportions`; the interval is the normal one. Rows with a missing answer are left out,
+    unless missing is an answer. All combinations together must fit in a table of a million cells.
     """
-    if len(columns) != 2 or columns[0] == columns[1]:
-        raise PolicyError("a joint estimate needs two different columns")
-    first, two = (_AnswerSide.of(release, name) for name in columns)
-    answered = first.answered & two.answered
+    if isinstance(columns, str) or len(columns) < 2 or len(set(columns)) < len(columns):
+        raise PolicyError("a joint estimate needs two or more different columns")
+    sides = [_AnswerSide.of(release, name) for name in columns]
+    sizes = tuple(side.size for side in sides)
+    refuse_large_table(sizes)
+    answered = np.logical_and.reduce([side.answered for side in sides])
     n = int(answered.sum())
     if not n:
-        raise DataError(f'no row has an answer in both "{columns[0]}" and "{columns[1]}"')
-    first, two = first.where(answered), two.where(answered)
-    together = _count_joint_answers(first, two) / n
-    raw, square = _estimate_unbiased(together, first.answer_shares, two.answer_shares, first.pq, two.pq)
-    repeats = max(side.channel.repeats if side.channel else 1.0 for side in (first, two))
+        raise DataError(f"no row has an answer in all of {quote_names(columns)}")
+    sides = [side.where(answered) for side in sides]
+    table = count_joint_answers([(side.answers, side.size) for side in sides])
+    raw, square = estimate_unbiased(table / n, [side.pq for side in sides])
+    repeats = max(side.channel.repeats if side.channel else 1.0 for side in sides)
     variance = np.maximum(square - raw**2, 0.0) * repeats / n
     reach = NormalDist().inv_cdf((1 + _check_confidence(confidence)) / 2) * np.sqrt(variance)
     start = np.clip(raw, 0.0, None) + 1e-12
-    estimate = fit_likeliest_shares(_pair_answers(first, two, together * n), start / start.sum())
+    estimate = fit_likeliest_shares(_join_answers(sides, table), start / start.sum())
+    places = np.unravel_index(np.arange(raw.size), sizes)
     return pl.DataFrame(
         {
-            "first": pl.Series(list(first.categories), dtype=pl.String).gather(
-                np.repeat(np.arange(first.size), two.size)
-            ),
-            "second": pl.Series(list(two.categories), dtype=pl.String).gather(np.tile(np.arange(two.size), first.size)),
+            **{
+                name_axis(axis): pl.Series(list(side.categories), dtype=pl.String).gather(places[axis])
+                for axis, side in enumerate(sides)
+            },
             "raw": raw.ravel(),
             "estimate": estimate.ravel(),
             "variance": variance.ravel(),
@@ -155,7 +171,7 @@ def _fit_column_shares(asked: _AnswerCounts, channel: AnswerChannel, raw: Floats
 
 @dataclass(frozen=True, eq=False)
 class _AnswerSide:
-    """One of two columns: randomized or unchanged."""
+    """One of several columns: randomized or unchanged."""
 
     channel: AnswerChannel | None
     categories: tuple[str | None, ...]
@@ -200,58 +216,20 @@ class _AnswerSide:
     def pq(self) -> tuple[float, float]:
         return (self.channel.p, self.channel.q) if self.channel else (1.0, 0.0)
 
-    @property
-    def answer_shares(self) -> Floats:
-        """The share of rows with each category as answer."""
-        if self.answers.ndim == 2:
-            return np.asarray(self.answers.mean(axis=0))
-        return np.bincount(self.answers, minlength=self.size) / len(self.answers)
 
-    def flags(self, part: slice) -> Floats:
-        """Which categories rows give as answer, as 0 and 1."""
-        if self.answers.ndim == 2:
-            return self.answers[part].astype(np.float64)
-        return np.eye(self.size)[self.answers[part]]
-
-
-def _count_joint_answers(first: _AnswerSide, two: _AnswerSide) -> Floats:
-    """How many rows give both answers of each pair."""
-    if first.answers.ndim == two.answers.ndim == 1:
-        pairs = np.bincount(first.answers * two.size + two.answers, minlength=first.size * two.size)
-        return pairs.reshape(first.size, two.size).astype(np.float64)
-    joint_counts = np.zeros((first.size, two.size))
-    step = max(_CELLS // (first.size + two.size), 1)
-    for begin in range(0, len(first.answers), step):
-        part = slice(begin, begin + step)
-        joint_counts += first.flags(part).T @ two.flags(part)
-    return joint_counts
-
-
-def _estimate_unbiased(
-    together: Floats, first_answers: Floats, two: Floats, first: tuple[float, float], second: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """The mean of (said − q) / (p − q) times the same of the other column, and the mean of its square.
-
-    `together` are the shares of rows that give both answers of a pair, `one` and `two` of those that give either.
-    """
-    (p, q), (s, t) = first, second
-    raw = (together - q * two[None, :] - t * first_answers[:, None] + q * t) / ((p - q) * (s - t))
-    # Squared, a flag f gives (f − q)² = q² + (1 − 2q) f.
-    a, b, c, d = q * q, 1 - 2 * q, t * t, 1 - 2 * t
-    square = a * c + a * d * two[None, :] + b * c * first_answers[:, None] + b * d * together
-    return raw, square / ((p - q) * (s - t)) ** 2
-
-
-def _pair_answers(first: _AnswerSide, two: _AnswerSide, together: Floats) -> PairCounts | PairAnswers:
-    if first.answers.ndim == two.answers.ndim == 1:
+def _join_answers(sides: Sequence[_AnswerSide], table: Floats) -> Answers:
+    """The answers of several columns, counted if all are single, else row by row."""
+    if all(side.answers.ndim == 1 for side in sides):
         plain = [
-            AnswerChannel.model_construct(kind="k_ary", p=1.0, q=0.0, categories=side.categories)
-            for side in (first, two)
+            AnswerChannel.model_construct(kind="k_ary", p=1.0, q=0.0, categories=side.categories) for side in sides
         ]
-        return PairCounts(together, (first.channel or plain[0], two.channel or plain[1]))
-    return PairAnswers(
-        np.ones(len(first.answers)), first.answers, two.answers, (first.channel, two.channel), (first.size, two.size)
-    )
+        channels = tuple(side.channel or known for side, known in zip(sides, plain, strict=True))
+        return PairCounts(np.ascontiguousarray(table[(slice(-1),) * len(sides)]), channels)
+    ones = np.ones(len(sides[0].answers))
+    if len(sides) > 2:
+        return RowAnswers(ones, [side.answers for side in sides], [s.channel for s in sides], [s.size for s in sides])
+    first, two = sides
+    return PairAnswers(ones, first.answers, two.answers, (first.channel, two.channel), (first.size, two.size))
 
 
 def _choose_channel(
@@ -265,7 +243,7 @@ def _choose_channel(
         return cells, AnswerChannel.of(channel)
     names = list_answered_columns(answers)
     if column is not None and not isinstance(column, str):
-        raise PolicyError("give one column name; use `estimate_joint` for two columns")
+        raise PolicyError("give one column name; use `estimate_joint` for several columns")
     if column is None and len(names) != 1:
         raise PolicyError(f"{len(names)} columns of the release hold randomized answers; name one as `column`")
     name = names[0] if column is None else column

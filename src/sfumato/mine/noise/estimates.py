@@ -15,21 +15,20 @@ from sfumato.release import Release
 
 
 def estimate_released_columns(release: Release, columns: Sequence[str]) -> pl.DataFrame:
-    """The distribution of one column, or of two randomized ones together; without a name, of the only one."""
+    """The distribution of one column, or of several randomized ones together; without a name, what there is."""
     known = release.public
     unknown = [name for name in columns if name not in release.data.frame.columns]
-    if unknown or len(columns) > 2:
-        problem = quote_names(unknown) or f"{len(columns)} columns at once"
+    if unknown:
         raise PolicyError(
-            f"nothing can be estimated for {problem}; randomized columns are: {', '.join(known) or 'none'}"
+            f"nothing can be estimated for {quote_names(unknown)}; randomized columns are: {', '.join(known) or 'none'}"
         )
     if not columns:
         return pl.DataFrame(
             {"column": list(known), "kind": [facts["kind"] for facts in known.values()]},
             schema={"column": pl.String, "kind": pl.String},
         )
-    if len(columns) == 2:
-        return estimate_joint(release, (columns[0], columns[1]))
+    if len(columns) > 1:
+        return estimate_joint(release, tuple(columns))
     name = columns[0]
     if name not in known or known[name]["kind"] == "synthetic":
         raise PolicyError(f'"{name}" was not randomized: count it as published')

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Draw randomized baskets: which items stay, and which are added, without looking at every absent item.
+
+Items are added to few baskets, so the gaps between the drawn ones are drawn instead: they are geometric. The cost grows
+with what is published, not with baskets times items.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.progress import report_progress
+from sfumato.public.basket_distortion import BasketDistortion
+
+_AT_ONCE = 2_000_000
+
+
+class BasketRows(NamedTuple):
+    """Baskets under a fixed vocabulary, which may have items that no basket holds."""
+
+    offsets: Ints
+    codes: Codes
+
+    def take(self, order: Ints) -> BasketRows:
+        """The baskets in another order."""
+        sizes = np.diff(self.offsets)[order]
+        ends = np.cumsum(sizes)
+        places = np.arange(int(sizes.sum())) + np.repeat(self.offsets[order] - (ends - sizes), sizes)
+        return BasketRows(np.concatenate([[0], ends]).astype(np.int64), self.codes[places])
+
+
+def count_expected_items(rows: BasketRows, distortion: BasketDistortion) -> float:
+    """How many items will be published, about."""
+    return float(len(rows.codes) + (len(rows.offsets) - 1) * distortion.adds.sum())
+
+
+def distort_baskets(rows: BasketRows, distortion: BasketDistortion, chance: np.random.Generator) -> BasketRows:
+    """The randomized baskets, in the same order."""
+    count = len(rows.offsets) - 1
+    step = max(int(_AT_ONCE / max(count_expected_items(rows, distortion) / count, 1.0)), 1)
+    width = len(distortion.categories)
+    sizes, codes = [], []
+    for begin in range(0, count, step):
+        report_progress("randomizing baskets", begin, count)
+        end = min(begin + step, count)
+        inside = slice(int(rows.offsets[begin]), int(rows.offsets[end]))
+        held = np.repeat(np.arange(end - begin), np.diff(rows.offsets[begin : end + 1])) * width + rows.codes[inside]
+        draw = _draw_masked if distortion.kind == "mask" else _draw_cut_and_pasted
+        row, code = np.divmod(draw(np.sort(held), end - begin, distortion, chance), width)
+        sizes.append(np.bincount(row, minlength=end - begin))
+        codes.append(code.astype(np.int32))
+    return BasketRows(np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64), np.concatenate(codes))
+
+
+def _draw_masked(held: Ints, rows: int, distortion: BasketDistortion, chance: np.random.Generator) -> Ints:
+    """Each item that a basket holds stays, each other one is added, independently."""
+    width, adds = len(distortion.categories), distortion.adds
+    kept = held[chance.random(len(held)) < distortion.keeps[held % width]]
+    drawn = [kept]
+    for share in np.unique(adds).tolist():
+        alike = np.flatnonzero(adds == share)
+        row, place = np.divmod(_scatter(rows * len(alike), share, chance), len(alike))
+        added = row * width + alike[place]
+        at = np.minimum(np.searchsorted(held, added), max(len(held) - 1, 0))
+        drawn.append(added[held[at] != added] if len(held) else added)
+    published: Ints = np.sort(np.concatenate(drawn), kind="stable")
+    return published
+
+
+def _draw_cut_and_pasted(held: Ints, rows: int, distortion: BasketDistortion, chance: np.random.Generator) -> Ints:
+    """Steps 1 to 3 of cut and paste: how many items of the basket, which of them, and random others."""
+    assert distortion.cutoff is not None and distortion.level is not None
+    width = len(distortion.categories)
+    pasted = chance.integers(0, distortion.cutoff + 1, rows)
+    row = held // width
+    order = np.lexsort((chance.random(len(held)), row))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
+    rank = np.arange(len(held)) - starts[row[order]]
+    chosen = held[order][rank < pasted[row[order]]]
+    return np.union1d(chosen, _scatter(rows * width, distortion.level, chance))
+
+
+def _scatter(cells: int, share: float, chance: np.random.Generator) -> Ints:
+    """Some of many cells, each drawn independently with the same probability, ascending."""
+    parts: list[Ints] = []
+    last = -1
+    while last < cells - 1:
+        many = int((cells - last) * share * 1.02) + 32
+        # A gap longer than all cells is as good as any, and their sum does not overflow.
+        drawn = last + np.cumsum(np.minimum(chance.geometric(share, many), cells + 1))
+        parts.append(drawn)
+        last = int(drawn[-1])
+    every = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    return every[: int(np.searchsorted(every, cells))]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Claims about randomized baskets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import exp
+from typing import Any
+
+from sfumato.protect.claims import claim_with_originals
+from sfumato.public.basket_distortion import BasketDistortion
+from sfumato.release import Claim
+
+ERRORS = 5.0
+"""By how many standard errors the published baskets may differ from what the probabilities predict."""
+
+
+def claim_distortion(distortion: BasketDistortion, baskets: int, *, given: bool) -> tuple[Claim, ...]:
+    """Every claim; `given` is whether the custodian named the items."""
+    ordered = distortion.kind == "cut_and_paste"
+    position = "in order of its original size" if ordered else "in its original position"
+    return (
+        *_claim_privacy(distortion, given),
+        Claim(
+            property="strange_items",
+            threshold=0,
+            bound="exactly",
+            measure="strange_items",
+            arguments={"items": distortion.categories},
+            meaning="Every published item is one of those that a basket can hold.",
+        ),
+        claim_with_originals(
+            "items_off_channel",
+            ERRORS,
+            "at_most",
+            {"items": distortion.categories, **_list_probabilities(distortion)},
+            "Items were kept and added as often as the probabilities say, and independently, within "
+            f"{ERRORS:g} standard errors (an honest release fails less than once in a million times).",
+        ),
+        *(_claim_sizes(distortion) if ordered else ()),
+        Claim(
+            property="baskets",
+            threshold=baskets,
+            bound="exactly",
+            measure="basket_count",
+            meaning=f"Every original basket is published, randomized, {position}.",
+        ),
+    )
+
+
+def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ...]:
+    """ε and amplification; if the items are not given, they hold only if the list of items is public."""
+    only = "" if given else ", given that the list of items, which was taken from the data, is public"
+    how = _list_distinct_probabilities(distortion)
+    one = distortion.kind == "mask"
+    subject = "An item in a published basket" if one else "A published basket"
+    truths = "whether the basket held it or not" if one else "for one basket as for another of the same size"
+    ratio = round_claimed(exp(distortion.epsilon))
+    claims = [
+        Claim(
+            property="epsilon",
+            threshold=round_claimed(distortion.epsilon),
+            bound="at_most",
+            measure="basket_epsilon",
+            arguments=how,
+            meaning=f"{subject}: at most e^{distortion.epsilon:.4g} times as likely {truths}{only}.",
+        ),
+        Claim(
+            property="amplification",
+            threshold=ratio,
+            bound="at_most",
+            measure="basket_amplification",
+            arguments=how,
+            meaning=f"{subject}: at most {ratio:.4g} times as likely {truths}{only}. "
+            + ("What goes with it in the same basket tells more." if one else "This bounds what can be inferred."),
+        ),
+    ]
+    if one:
+        total = distortion.epsilon_in_all
+        claims.append(
+            Claim(
+                property="epsilon_in_all",
+                threshold=round_claimed(total),
+                bound="at_most",
+                measure="basket_epsilon_in_all",
+                arguments=how,
+                meaning=f"A whole basket: at most e^{total:.4g} times as likely for one basket as for another{only}.",
+            )
+        )
+    return tuple(claims)
+
+
+def _claim_sizes(distortion: BasketDistortion) -> tuple[Claim, ...]:
+    sizes = tuple(f"{size}:{count}" for size, count in distortion.sizes or ())
+    return (
+        claim_with_originals(
+            "wrong_sizes", 0, "exactly", {"sizes": sizes}, "The published sizes are those of the original baskets."
+        ),
+    )
+
+
+def round_claimed(value: float) -> float:
+    """A threshold of nine digits, so that the order of a sum does not matter."""
+    return float(f"{value:.9g}")
+
+
+def _list_probabilities(distortion: BasketDistortion) -> dict[str, Any]:
+    """The probabilities of every item in order, or one for all, as texts."""
+    if distortion.kind == "cut_and_paste":
+        return {"operator": distortion.kind, "cutoff": distortion.cutoff, "level": distortion.level}
+    return {
+        "operator": distortion.kind,
+        **{
+            name: tuple(map(repr, share)) if isinstance(share, tuple) else (repr(share),)
+            for name, share in (("keep", distortion.keep), ("add", distortion.add))
+        },
+    }
+
+
+def _list_distinct_probabilities(distortion: BasketDistortion) -> dict[str, Any]:
+    """Each pair of probabilities once, and how many items have it."""
+    if distortion.kind == "cut_and_paste":
+        return _list_probabilities(distortion)
+    pairs = Counter(zip(distortion.keeps.tolist(), distortion.adds.tolist(), strict=True))
+    return {
+        "operator": distortion.kind,
+        "keep": tuple(repr(keep) for keep, _ in pairs),
+        "add": tuple(repr(add) for _, add in pairs),
+        "items": tuple(map(str, pairs.values())),
+    }

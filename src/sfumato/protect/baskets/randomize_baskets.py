@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""Randomize baskets: items are dropped and added at random, with known probabilities.
+
+Against everybody, including whoever collects the baskets: a person can attribute any published item to chance. Supports
+of itemsets over many baskets are estimated from the known probabilities (`sf.mine.estimate_itemsets`), and rules from
+those. What leaks: other items of the same basket, which go with an item, tell more about it than it does itself; and
+from a second release about the same people, with fresh randomness, the truth can be averaged out. Rizvi and Haritsa
+2002 (MASK); Evfimievski, Srikant, Agrawal, Gehrke 2002 (cut and paste).
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from sfumato.arrays import Ints
+from sfumato.baskets import Baskets, Item, Items
+from sfumato.details import AnswerDetails
+from sfumato.errors import DataError, PolicyError
+from sfumato.protect.baskets.basket_draws import BasketRows, count_expected_items, distort_baskets
+from sfumato.protect.baskets.distortion_claims import claim_distortion
+from sfumato.protect.method import Method
+from sfumato.public.basket_distortion import ITEMS, BasketDistortion, describe_distortion
+from sfumato.randomness import Randomness
+from sfumato.release import Number, Release
+
+OTHERS = "*"
+"""In probabilities by item: every item that is not named."""
+CUTOFF = 3
+_MOST_ITEMS = 1 << 28
+
+
+class RandomizeBaskets(Method):
+    """Drop and add items at random, with known probabilities, so that no published item is certainly true.
+
+    Guarantee: with `mask`, whether a basket held an item changes the probability of seeing it published by at most e^ε,
+    whatever the other items are: ε = max |ln(keep/add)|, |ln((1−add)/(1−keep))|; a whole basket has the sum over all
+    items. With `cut_and_paste`, a published basket is at most Σ level^−i (i = 0 … cutoff) times as likely for one
+    basket as for another of the same size: the amplification, which bounds every inference. Every basket is published.
+    Against: anyone who reads the release, and anyone who collects the baskets.
+    Limits: for one item, ε holds; items that go together tell more, up to the ε of the whole basket, which is large.
+    Baskets are drawn afresh in every release, and averaging several reveals the truth. Without `items` the possible
+    items are taken from the data and published; a policy must state this. `cut_and_paste` publishes the size of every
+    basket, without which nothing could be estimated, and estimates itemsets of up to `cutoff` items.
+    Papers: Rizvi, Haritsa 2002; Evfimievski, Srikant, Agrawal, Gehrke 2002; Evfimievski, Gehrke, Srikant 2003.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "baskets"
+    by_chance: ClassVar[bool] = True
+    utility = "baskets"
+    truthful: ClassVar[bool] = False
+    iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
+    loss_meaning: ClassVar[str] = (
+        "The share of items, present or absent, that are drawn at random, whatever the truth is."
+    )
+    public_fields: ClassVar[tuple[str, ...]] = ("keep", "add", "epsilon", "operator", "cutoff", "level", "items")
+
+    method: Literal["randomize_baskets"] = "randomize_baskets"
+    keep: float | dict[str, float] | None = None
+    """`mask`: the probability that an item stays in its basket; or one for each item, with "*" for all others."""
+    add: float | dict[str, float] | None = None
+    """`mask`: the probability that an item is added to a basket without it; by default 1 − `keep`."""
+    epsilon: float | None = Field(default=None, ge=0.0)
+    """ε instead of `keep` and `add`, or instead of `level`."""
+    operator: Literal["mask", "cut_and_paste"] = "mask"
+    """`mask` keeps and adds every item by itself; `cut_and_paste` pastes a few items of a basket among random ones."""
+    cutoff: int | None = Field(default=None, ge=1, le=20, strict=True)
+    """`cut_and_paste`: between 0 and this many items of a basket are pasted; by default 3."""
+    level: float | None = Field(default=None, gt=0.0, lt=1.0)
+    """`cut_and_paste`: the probability of every other item."""
+    items: tuple[Item, ...] | Literal["from_data"] | None = None
+    """The items that a basket can hold; by default those that occur, and a policy must then state "from_data"."""
+
+    @field_validator("keep", "add", mode="before")
+    @classmethod
+    def _spell_items(cls, given: Any) -> Any:
+        """Items by their names: a policy file has no other keys."""
+        return {str(item): share for item, share in given.items()} if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _check_operator(self) -> RandomizeBaskets:
+        mask = self.keep is not None or self.add is not None
+        paste = self.cutoff is not None or self.level is not None
+        if self.operator == "mask":
+            if paste:
+                raise ValueError('cutoff and level are for operator = "cut_and_paste"')
+            if (self.keep is None) == (self.epsilon is None) or (mask and self.keep is None):
+                raise ValueError("give either keep (with add, or 1 - keep is taken) or epsilon")
+        elif mask:
+            raise ValueError('keep and add are for operator = "mask"; cut_and_paste takes cutoff and level')
+        elif (self.level is None) == (self.epsilon is None):
+            raise ValueError("cut_and_paste takes either level or epsilon")
+        shares = [one for part in (self.keep, self.add) if part is not None for one in _list_shares(part)]
+        if any(not 0 < share < 1 for share in shares):
+            raise ValueError(
+                "keep and add must lie between 0 and 1, without the ends: otherwise some items are certain, and ε is "
+                "infinite"
+            )
+        if isinstance(self.items, tuple) and len({str(item) for item in self.items}) < max(len(self.items), 1):
+            raise ValueError("items must name at least one item, each once")
+        return self
+
+    def refuse_undeclared(self, data: Baskets) -> None:
+        """Require items that are given or declared as taken from the data."""
+        if self.items is None:
+            raise PolicyError(
+                f"the items that a basket can hold are not given. The {len(data.items)} items of the data would be "
+                "published, and an item that only one person has reveals that person, whatever ε is. List all possible "
+                'items, as in items = ["beer", "nuts"]; or, if it may be public which items occur, set items = '
+                '"from_data"'
+            )
+
+    def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
+        """Find the possible items, set the probabilities, and draw every basket."""
+        if not len(data) or not (len(data.items) or isinstance(self.items, tuple)):
+            raise DataError("there are no baskets with items to randomize")
+        possible = self._list_possible_items(data)
+        rows = _renumber_items(data, possible)
+        order = np.arange(len(data), dtype=np.int64)
+        if self.operator == "cut_and_paste":
+            order = np.argsort(np.diff(data.offsets), kind="stable").astype(np.int64)
+            rows = rows.take(order)
+        distortion = self._design(possible, rows)
+        _refuse_large(count_expected_items(rows, distortion), len(data))
+        drawn = distort_baskets(rows, distortion, (randomness or Randomness.secure()).generator())
+        return Release(
+            data=Baskets(possible, drawn.offsets, drawn.codes),
+            method=self,
+            claims=claim_distortion(distortion, len(data), given=isinstance(self.items, tuple)),
+            losses=_compute_losses(rows, distortion),
+            details=AnswerDetails(
+                rows=order,
+                public={ITEMS: describe_distortion(distortion, "given" if isinstance(self.items, tuple) else "data")},
+                limits=self._list_limits(),
+            ),
+        )
+
+    def _list_possible_items(self, data: Baskets) -> Items:
+        """The vocabulary, in an order and a type that given items decide."""
+        if not isinstance(self.items, tuple):
+            return data.items
+        return Baskets.of([self.items]).items
+
+    def _design(self, possible: Items, rows: BasketRows) -> BasketDistortion:
+        names = tuple(map(str, possible))
+        if self.operator == "cut_and_paste":
+            cutoff = self.cutoff or CUTOFF
+            sizes, counts = np.unique(np.diff(rows.offsets), return_counts=True)
+            return BasketDistortion(
+                kind="cut_and_paste",
+                categories=names,
+                cutoff=cutoff,
+                level=_find_level(cutoff, self.epsilon) if self.level is None else self.level,
+                sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
+            )
+        if self.epsilon is not None:
+            keep, add = 1 / (1 + exp(-self.epsilon)), 1 / (1 + exp(min(self.epsilon, 700.0)))
+            if keep >= 1.0:
+                raise PolicyError(
+                    f"epsilon = {self.epsilon:g} is so large that nothing is protected; choose 10 at most"
+                )
+            return BasketDistortion(kind="mask", categories=names, keep=keep, add=add)
+        assert self.keep is not None
+        stay = _spread_over_items(self.keep, names, "keep")
+        come = _subtract_from_one(stay) if self.add is None else _spread_over_items(self.add, names, "add")
+        return BasketDistortion(kind="mask", categories=names, keep=stay, add=come)
+
+    def _list_limits(self) -> list[str]:
+        limits = ["Baskets were drawn afresh: a second release about the same people discloses more than ε."]
+        if not isinstance(self.items, tuple):
+            limits.append("The items come from the data: it is not hidden that each occurs.")
+        if self.operator == "cut_and_paste":
+            limits.append("It is not hidden how many items each basket held.")
+        return limits
+
+
+def _list_shares(given: float | dict[str, float]) -> list[float]:
+    return list(given.values()) if isinstance(given, dict) else [given]
+
+
+def _spread_over_items(
+    given: float | dict[str, float], names: tuple[str, ...], field: str
+) -> float | tuple[float, ...]:
+    """One probability for all, or one for each item."""
+    if not isinstance(given, dict):
+        return given
+    strange = len(given.keys() - set(names) - {OTHERS})
+    lacking = 0 if OTHERS in given else len(set(names) - given.keys())
+    if strange or lacking:
+        problem = f"names {strange} items that no basket can hold" if strange else f"lacks {lacking} of the items"
+        raise PolicyError(f'`{field}` {problem}; name items as they are spelled, and all others as "{OTHERS}"')
+    return tuple(given.get(name, given.get(OTHERS, 0.5)) for name in names)
+
+
+def _subtract_from_one(share: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    return tuple(1 - one for one in share) if isinstance(share, tuple) else 1 - share
+
+
+def _find_level(cutoff: int, epsilon: float | None) -> float:
+    """The level at which Σ level^−i is e^ε: halve the interval until nothing changes."""
+    assert epsilon is not None
+    if epsilon <= log(cutoff + 1):
+        raise PolicyError(
+            f"with cutoff = {cutoff}, epsilon must be above ln({cutoff + 1}) = {log(cutoff + 1):.3g}, which is reached "
+            "when every basket holds every item; raise epsilon or lower cutoff"
+        )
+    low, high = 0.0, 1.0
+    while (middle := (low + high) / 2) not in (low, high):
+        ratio = sum(middle**-pasted for pasted in range(cutoff + 1)) if middle > 1e-12 else float("inf")
+        low, high = (middle, high) if ratio > exp(min(epsilon, 700.0)) else (low, middle)
+    return high
+
+
+def _renumber_items(data: Baskets, possible: Items) -> BasketRows:
+    """The baskets in codes of the possible items."""
+    numbers = {str(item): code for code, item in enumerate(possible)}
+    codes = np.array([numbers.get(str(item), -1) for item in data.items], dtype=np.int32)
+    strange = int((codes < 0).sum())
+    if strange:
+        raise DataError(
+            f"{strange} items of the baskets are not among the {len(possible)} `items`; add them to `items`, or remove "
+            "them from the baskets"
+        )
+    return BasketRows(data.offsets, codes[data.codes])
+
+
+def _refuse_large(expected: float, baskets: int) -> None:
+    if expected > _MOST_ITEMS:
+        raise PolicyError(
+            f"about {expected:,.0f} items would be published, {expected / baskets:,.0f} in every basket; lower `add` "
+            "or `level`, or leave rare items out of the baskets and of `items`"
+        )
+
+
+def _compute_losses(rows: BasketRows, distortion: BasketDistortion) -> dict[str, Number]:
+    """`loss`: how far the probability that an item is published does not depend on whether the basket held it."""
+    if distortion.kind == "mask":
+        depends = float(np.abs(distortion.keeps - distortion.adds).mean())
+    else:
+        sizes: Ints = np.diff(rows.offsets)
+        pasted = sum(distortion.retention(size) * size * count for size, count in distortion.sizes or ())
+        depends = pasted / max(int(sizes.sum()), 1) * (1 - float(distortion.adds[0]))
+    return {"loss": round(1 - depends, 12), "epsilon": round(distortion.epsilon_in_all, 9), "suppressed_rows": 0}

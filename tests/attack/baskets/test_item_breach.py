@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""ItemBreach: posteriors by hand, what partners add, and that amplification bounds breaches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+BREACH: Any = sf.attack.ItemBreach
+
+
+def draw_shop(rows: int = 4000) -> sf.Baskets:
+    """A rare item that nearly always comes with two others."""
+    chance = np.random.default_rng(9)
+    rare = chance.random(rows) < 0.08
+    held = chance.random((rows, 3)) < [0.05, 0.05, 0.4]
+    held[:, :2] |= rare[:, None] & (chance.random((rows, 2)) < 0.95)
+    return sf.Baskets.of(
+        [[*np.flatnonzero(row).tolist(), *([9] if has else [])] for row, has in zip(held, rare, strict=True)]
+    )
+
+
+SHOP = draw_shop()
+
+
+def attack(method: sf.RandomizeBaskets, **fields: Any) -> sf.Outcome:
+    release = method.protect(SHOP, sf.Randomness.seeded(1))
+    return sf.attack.ItemBreach(**{"items": (9,), "prior": 0.1, "posterior": 0.5, **fields}).run(release, SHOP)
+
+
+def test_the_posterior_by_hand() -> None:
+    """Prior 0.08, keep 0.9, add 0.02: shown, 0.072 / (0.072 + 0.0184) = 0.8. All shown ones are named, or none."""
+    method = sf.RandomizeBaskets(keep=0.9, add=0.02)
+    named = attack(method, partners=0, posterior=0.7)
+    assert named.risk == pytest.approx(0.9, abs=0.06)
+    assert attack(method, partners=0, posterior=0.9).successes == 0
+    assert named.facts["best_way"] == "alone" and named.facts["items"] == 1
+    assert named.baseline < named.attempts / 5
+
+
+def test_partners_tell_more_than_the_item_itself() -> None:
+    method = sf.RandomizeBaskets(keep=0.8, add=0.2)
+    alone, together = attack(method, partners=0), attack(method, partners=2)
+    assert alone.successes == 0  # amplification 4 raises 0.08 to 0.26 at most
+    assert together.risk > 0.4 and together.facts["best_way"] == "with_partners"
+    assert together.successes / together.facts["named"] > 0.45  # what is called probable is
+
+
+def test_amplification_prevents_breaches() -> None:
+    """γ = 3.8: from a prior of 0.1 to 0.3 at most, whatever basket of the same size is published."""
+    chance = np.random.default_rng(2)
+    shop = sf.Baskets.of(
+        [[9 if chance.random() < 0.08 else 8, *chance.permutation(8)[:2].tolist()] for _ in range(3000)]
+    )
+    breach = sf.attack.ItemBreach(items=(9,), posterior=0.35)
+    tight = sf.RandomizeBaskets(operator="cut_and_paste", cutoff=1, level=0.36)
+    assert breach.run(tight.protect(shop, sf.Randomness.seeded(1)), shop).successes == 0
+    loose = sf.RandomizeBaskets(operator="cut_and_paste", cutoff=3, level=0.005)
+    assert breach.run(loose.protect(shop, sf.Randomness.seeded(1)), shop).risk > 0.3
+
+
+def test_without_randomness_everything_is_read() -> None:
+    outcome = BREACH(prior=0.5, posterior=0.9).run(sf.Release(SHOP, None, (), {}), SHOP)
+    assert outcome.risk == 1.0
+
+
+def test_wrong_parameters_and_data_are_refused() -> None:
+    with pytest.raises(ValueError, match="a posterior above the prior"):
+        BREACH(prior=0.5, posterior=0.5)
+    release = sf.RandomizeBaskets(keep=0.9).protect(SHOP)
+    with pytest.raises(sf.DataError, match="1 of the attack's `items` are not among"):
+        BREACH(items=("zzz",)).run(release, SHOP)
+    with pytest.raises(sf.PolicyError, match="the counts must match"):
+        BREACH().run(release, sf.Baskets.of([["a"]]))
