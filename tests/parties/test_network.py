@@ -129,6 +129,24 @@ def test_an_error_of_one_site_ends_all() -> None:
         run_sites(fail, [1, 2, 3])
 
 
+def test_sites_that_are_late_to_notice_an_error_are_ended_too() -> None:
+    async def fail(network: Network, own: int) -> None:
+        if own == 2:
+            await network.broadcast("once")
+            raise PartyError("this site cannot go on")
+        while True:
+            try:
+                await network.gather("once")
+                await network.gather("never")
+            except asyncio.CancelledError:  # as if the message had come in the same moment
+                own -= 1
+                if own < 0:
+                    raise
+
+    with pytest.raises(PartyError, match="cannot go on"):
+        run_sites(fail, [1, 2, 1])
+
+
 @pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", ""], ["a", "b\n"]])
 def test_sites_need_distinct_names(names: list[str]) -> None:
     with pytest.raises(PartyError):

@@ -130,7 +130,8 @@ def test_bad_files_are_explained(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(PolicyError, match=words) as caught:
         SiteConfig.read(path)
-    assert str(caught.value).startswith(str(path))
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "SiteConfig" not in str(caught.value)
     with pytest.raises(PolicyError, match="cannot be read"):
         SiteConfig.read(tmp_path / "missing.toml")
 

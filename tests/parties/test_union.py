@@ -14,12 +14,16 @@ from sfumato.parties import union
 from sfumato.parties.group import get_group
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, Tap, run_sites
+from sfumato.parties.passed_union import unite_by_passing
 from sfumato.parties.union import unite_privately
 
 
-def unite(lists: Sequence[Sequence[bytes]], length: int = 4, tap: Tap | None = None) -> list[list[bytes]]:
+def unite(
+    lists: Sequence[Sequence[bytes]], length: int = 4, tap: Tap | None = None, by_passing: bool = False
+) -> list[list[bytes]]:
     async def run(network: Network, own: Sequence[bytes]) -> list[bytes]:
-        return await unite_privately(network, own, length, width=12)
+        unite_lists = unite_by_passing if by_passing else unite_privately
+        return await unite_lists(network, own, length, width=12)
 
     return run_sites(run, lists, tap=tap)
 
@@ -28,10 +32,10 @@ ENTRIES = st.lists(st.one_of(st.binary(max_size=12), st.sampled_from([b"a", b"b"
 
 
 @settings(max_examples=8, deadline=None)
-@given(st.lists(ENTRIES, min_size=2, max_size=4))
-def test_the_union_is_the_union_at_every_site(lists: list[list[bytes]]) -> None:
+@given(st.lists(ENTRIES, min_size=2, max_size=4), st.booleans())
+def test_the_union_is_the_union_at_every_site(lists: list[list[bytes]], by_passing: bool) -> None:
     expected = sorted(set().union(*lists))
-    assert unite(lists) == [expected] * len(lists)
+    assert unite(lists, by_passing=by_passing) == [expected] * len(lists)
 
 
 def test_sizes_of_messages_do_not_tell_who_has_what() -> None:
@@ -44,10 +48,11 @@ def test_sizes_of_messages_do_not_tell_who_has_what() -> None:
     assert sizes([[b"a", b"b", b"c"], [], [b"a"]]) == sizes([[], [b"a"], [b"a", b"b", b"c"]])
 
 
-def test_no_message_holds_an_entry() -> None:
+@pytest.mark.parametrize("by_passing", [False, True])
+def test_no_message_holds_an_entry(by_passing: bool) -> None:
     frames: list[bytes] = []
     lists = [[b"diabetes", b"asthma"], [b"diabetes"], [b"influenza"]]
-    unite(lists, tap=frames.append)
+    unite(lists, tap=frames.append, by_passing=by_passing)
     wire = b"".join(frames)
     assert not [entry for entry in set().union(*lists) if entry in wire]
 
@@ -74,6 +79,18 @@ def test_what_is_learnt_is_recorded() -> None:
     assert "2 entries" in first[0]
     assert "8 points of filling" in first[0]
     assert "9 from 1, 1 from 3" in last[0]
+
+
+def test_passing_tells_the_first_site_what_sites_have_in_common() -> None:
+    """The textbook's leak, which mixing closes: overlaps of two sites each."""
+
+    async def run(network: Network, own: list[bytes]) -> list[str]:
+        await unite_by_passing(network, own, 4, width=12)
+        return network.learnt
+
+    first, second, _ = run_sites(run, [[b"a", b"b"], [b"a", b"b", b"c"], [b"c"]])
+    assert "in common (0, 1, 2)" in first[0]
+    assert len(second) == 1
 
 
 @pytest.mark.parametrize("entries", [[b"a"] * 2, [b"1", b"2", b"3", b"4", b"5"], [b"x" * 13]])

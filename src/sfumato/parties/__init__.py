@@ -10,6 +10,7 @@ How the package is built, from the bottom up:
 `statement`               what a site learnt, and a transcript of hashes
 `group`                   a group of prime order: hashing to it, multiplying, adding
 `union`                   private set union by commutative encryption
+`passed_union`            the textbook's union, in which lists travel from site to site
 `sums`                    secure sums by additive shares
 `field`, `shamir`         arithmetic modulo a prime on arrays; shares, products and comparisons with an honest majority
 `ring`                    the textbook's ring sum and the two-party comparison that ends it

@@ -101,7 +101,8 @@ class Network(ABC):
     async def receive(self, sender: str, kind: str) -> Message:
         """The next message of a site, which must be of this kind."""
         try:
-            frame = await asyncio.wait_for(self._fetch(sender), self.timeout)
+            async with asyncio.timeout(self.timeout):  # wait_for may swallow a cancellation (Python 3.11)
+                frame = await self._fetch(sender)
         except TimeoutError:
             raise PartyError(
                 f'site "{sender}" sent nothing for {self.timeout:g} s in "{kind}"; see whether it still runs, or raise '
@@ -264,9 +265,10 @@ async def _run_local_sites(
 
     tasks = [asyncio.create_task(run(site, own)) for site, own in zip(sites, inputs, strict=True)]
     done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    while waiting:
+        for task in waiting:
+            task.cancel()
+        _, waiting = await asyncio.wait(waiting, timeout=1.0)
     errors = [error for task in tasks if task in done and (error := task.exception()) is not None]
     if errors:
         raise errors[0]

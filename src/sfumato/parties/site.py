@@ -22,26 +22,26 @@ from sfumato.parties.tls_network import open_network
 TEMPLATE = """\
 [site]
 name = {name}
-address = {address}              # where this site listens
-certificate = {certificate}      # give this file to every other site
-key = {key}                      # keep this file to yourself
+address = {address}  # where this site listens
+certificate = {certificate}  # give this file to every other site
+key = {key}  # keep this file to yourself
 
-[[peer]]                         # one for each other site
+[[peer]]  # one for each other site
 name = "…"
 address = "…:7001"
-certificate = "….crt"            # that site's file
+certificate = "….crt"  # that site's file
 
 [data]
 path = "baskets.dat"
 
-[mining]                         # the same at every site
+[mining]  # the same at every site
 task = "horizontal"
 min_support = 0.01
 min_confidence = 0.5
 
 [network]
-timeout = 60                     # seconds to wait for one message
-start_timeout = 120              # seconds to wait for the other sites to start
+timeout = 60  # seconds to wait for one message
+start_timeout = 120  # seconds to wait for the other sites to start
 
 [output]
 path = "joint"

@@ -187,7 +187,7 @@ class SiteConfig(Description):
         try:
             return cls(**content)._locate_files(file.parent)
         except (PolicyError, TypeError) as error:
-            raise PolicyError(f"{file}: {error}") from None
+            raise PolicyError(f"{file}: {str(error).removeprefix(f'{cls.__name__}: ')}") from None
 
     def connecting(self) -> Connecting:
         """How to join the other sites."""

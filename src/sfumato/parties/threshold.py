@@ -3,7 +3,7 @@
 
 ==========  ============================================================================================================
 shamir      the default: shared secrets; fewer than half the sites may collude; nobody learns a count
-textbook    ring sum and two-party comparison; neighbours that collude learn a site's terms; for study
+textbook    lists passed around, ring sum, two-party comparison; colluding neighbours learn a site's terms; for study
 counts      every site tells all others its candidates and terms; the baseline without protection, for study
 ==========  ============================================================================================================
 """
@@ -18,6 +18,7 @@ import numpy as np
 from sfumato.arrays import Flags, Ints
 from sfumato.errors import PolicyError
 from sfumato.parties.network import Network
+from sfumato.parties.passed_union import unite_by_passing
 from sfumato.parties.ring import compare_ring_sums
 from sfumato.parties.shamir import compare_shared_sums, count_colluders
 from sfumato.parties.union import unite_privately
@@ -76,7 +77,10 @@ async def unite(network: Network, protocol: Protocol, entries: Sequence[bytes], 
     if protocol == "counts":
         return await _unite_openly(network, entries, width, step)
     length = await agree_on_length(network, protocol, len(entries), step)
-    return await unite_privately(network, entries, length, width, step) if length else []
+    if not length:
+        return []
+    unite_lists = unite_by_passing if protocol == "textbook" else unite_privately
+    return await unite_lists(network, entries, length, width, step)
 
 
 async def agree_on_length(network: Network, protocol: Protocol, own: int, step: str) -> int:

@@ -69,16 +69,15 @@ async def unite_privately(
 
     All sites give the same length, which no list exceeds, and the same width, which no entry exceeds in bytes.
     """
-    if len(set(entries)) != len(entries) or len(entries) > length or max(map(len, entries), default=0) > width:
-        raise PartyError(f"{len(entries)} entries do not fit a list of {length} distinct ones of {width} bytes")
+    check_entries(entries, length, width)
     group = get_group()
     own = SiteSecrets(group.draw_scalar(), group.draw_scalar())
-    points = _fill_list(group, network.session, entries, length)
+    points = fill_list(group, network.session, entries, length)
     mixed = await mix_lists(network, own, list(points), step)
     if network.site == network.sites[-1]:
         network.learn(f"{step}: how many encrypted points came from how many sites ({describe_repeats(mixed)})")
     union = await _open_union(network, group, own, sorted(set(mixed)), step)
-    found = await _reveal_entries(network, points, union, width, step)
+    found = await reveal_entries(network, points, union, width, step)
     network.learn(
         f"{step}: {len(found)} entries that some site has, not which or how many; {len(union) - len(found)} points of "
         f"filling in lists of {length}"
@@ -129,7 +128,13 @@ async def _exchange_keys(network: Network, group: Group, own: SiteSecrets, step:
     return keys
 
 
-def _fill_list(group: Group, session: str, entries: Sequence[bytes], length: int) -> dict[bytes, bytes | None]:
+def check_entries(entries: Sequence[bytes], length: int, width: int) -> None:
+    """Raise an error, before anything is sent, if a list does not have the agreed form."""
+    if len(set(entries)) != len(entries) or len(entries) > length or max(map(len, entries), default=0) > width:
+        raise PartyError(f"{len(entries)} entries do not fit a list of {length} distinct ones of {width} bytes")
+
+
+def fill_list(group: Group, session: str, entries: Sequence[bytes], length: int) -> dict[bytes, bytes | None]:
     """The point of each entry, and random points without one."""
     domain = f"{DOMAIN} {session}"  # points of different runs have nothing in common
     points: dict[bytes, bytes | None] = {group.hash_entry(domain, entry): entry for entry in entries}
@@ -176,11 +181,12 @@ async def _open_union(network: Network, group: Group, own: SiteSecrets, points: 
     return points
 
 
-async def _reveal_entries(
+async def reveal_entries(
     network: Network, own: Mapping[bytes, bytes | None], union: list[bytes], width: int, step: str
 ) -> list[bytes]:
     """The entries of the union's points, from quotients of secure sums."""
-    missing = sum(point not in set(union) for point in own)
+    known = set(union)
+    missing = sum(point not in known for point in own)
     if missing:
         raise PartyError(f"{missing} of this site's points are not in the union; a site did not follow the protocol")
     rows = [place for place, point in enumerate(union) if point in own]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The textbook's private union: each list travels around the ring and is encrypted by every site on its way.
+
+As in the slides of Kantarcioglu and Clifton (2002): commutative encryption makes equal entries equal, whatever the
+order of encryption; the first site removes duplicates, and then every site decrypts. Lists are filled up to a common
+length and sorted by their encrypted bytes, so that neither length nor order tells anything.
+
+The leak, by which `union` mixes all lists instead: the first site knows from whom each encrypted list comes, and so how
+many entries any two sites have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from sfumato.parties.group import Group, get_group, multiply_all, pack_points, unpack_points
+from sfumato.parties.network import Network, compute
+from sfumato.parties.union import check_entries, fill_list, reveal_entries
+
+
+async def unite_by_passing(
+    network: Network, entries: Sequence[bytes], length: int, width: int, step: str = "union"
+) -> list[bytes]:
+    """The sorted union of all sites' entries, as `unite_privately` gives it."""
+    check_entries(entries, length, width)
+    group = get_group()
+    scalar = group.draw_scalar()
+    points = fill_list(group, network.session, entries, length)
+    passing = sorted(await compute(multiply_all, group, scalar, list(points)))
+    before, after = (network.sites[(network.index + move) % len(network.sites)] for move in (-1, 1))
+    for hop in range(1, len(network.sites)):
+        await network.send(after, f"{step}/pass {hop}", {"points": pack_points(passing)})
+        received = await _receive(network, group, before, f"{step}/pass {hop}", length)
+        passing = sorted(await compute(multiply_all, group, scalar, received))
+    union = await _open_around(network, group, scalar, await _collect(network, group, passing, step), step)
+    found = await reveal_entries(network, points, union, width, step)
+    network.learn(f"{step}: {len(found)} entries that some site has; {len(union) - len(found)} points of filling")
+    return found
+
+
+async def _collect(network: Network, group: Group, passed: list[bytes], step: str) -> list[bytes]:
+    """At the first site, all lists under all scalars, without duplicates; elsewhere nothing."""
+    first, kind = network.sites[0], f"{step}/passed"
+    if network.site != first:
+        await network.send(first, kind, {"points": pack_points(passed)})
+        return []
+    lists = [passed, *[await _receive(network, group, site, kind, len(passed)) for site in network.others]]
+    shared = sorted(len(set(left) & set(right)) for left, right in combinations(lists, 2))
+    network.learn(f"{step}: how many entries any two sites have in common ({', '.join(map(str, shared))})")
+    return sorted({point for part in lists for point in part})
+
+
+async def _open_around(network: Network, group: Group, scalar: bytes, points: list[bytes], step: str) -> list[bytes]:
+    """Take off all scalars, from the first site to the last, who tells the points of the union."""
+    place, last, kind = network.index, network.sites[-1], f"{step}/open"
+    if place > 0:
+        points = await _receive(network, group, network.sites[place - 1], kind)
+    points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
+    if network.site == last:
+        await network.broadcast(f"{step}/union", {"points": pack_points(points)})
+        return points
+    await network.send(network.sites[place + 1], kind, {"points": pack_points(points)})
+    return await _receive(network, group, last, f"{step}/union")
+
+
+async def _receive(network: Network, group: Group, sender: str, kind: str, count: int | None = None) -> list[bytes]:
+    message = await network.receive(sender, kind)
+    return await compute(unpack_points, group, message.array("points", np.uint8, count, 32))
