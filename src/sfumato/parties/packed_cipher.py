@@ -82,7 +82,7 @@ def choose_parameters(blocks: int, largest: int) -> PackedParameters:
 
 
 def _find_prime(bits: int) -> int:
-    """A prime of so many bits, or the next size that has one, that allows 8,192 slots: one more than a multiple of 2n."""
+    """A prime of so many bits, or of the next size that has one, by which a block has 8,192 slots."""
     seal = _load_seal()
     for size in range(max(bits, FEWEST_BITS), 61):
         with suppress(RuntimeError):  # no prime of this size
