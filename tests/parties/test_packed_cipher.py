@@ -96,3 +96,10 @@ def test_too_large_numbers_are_refused_with_a_cure() -> None:
     with pytest.raises(PartyError, match="round min_confidence"):
         choose_parameters(13, 1 << 45)
     assert isinstance(choose_parameters(13, 1 << 36), PackedParameters)
+
+
+@pytest.mark.parametrize("bits", range(1, 35))
+def test_every_size_of_number_fits_its_modulus(bits: int) -> None:
+    """There is no usable prime of 19 bits, for one."""
+    for largest in ((1 << bits) - 1, 1 << bits):
+        assert choose_parameters(2, largest).modulus > 2 * largest + 1

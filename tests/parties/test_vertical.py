@@ -58,7 +58,7 @@ def test_two_sites_equal_joined_mining(protocol: VerticalProtocol, support: Supp
     assert result.statements[0].protocol == protocol
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 1000), st.integers(10, 60), st.sampled_from([0.3, 0.5, 8]), st.sampled_from([0.5, 0.667, 1.0]))
 def test_random_rows_at_two_sites(seed: int, rows: int, support: Support, confidence: float) -> None:
     sites = draw_sites(seed, rows, (2, 3))

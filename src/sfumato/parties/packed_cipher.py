@@ -20,6 +20,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -36,8 +37,8 @@ SLOTS = 8192
 """How many numbers a block holds: the degree of the polynomials."""
 MODULUS_BITS = 174
 """The product of the four moduli of a ciphertext."""
-FEWEST_BITS, MOST_BITS = 20, 40
-"""Sizes of the plaintext modulus: below, too few primes fit; above, too little room is left for noise."""
+FEWEST_BITS, MOST_BITS = 17, 40
+"""Sizes of the plaintext modulus: below, no prime fits; above, too little room is left for noise."""
 FRESH_NOISE_BITS = 19
 """A fresh ciphertext's noise is below 2^19: three products of polynomials with coefficients of at most 1 and 21."""
 STATISTICAL_BITS = 40
@@ -67,7 +68,8 @@ class MaskedBlock(NamedTuple):
 
 def choose_parameters(blocks: int, largest: int) -> PackedParameters:
     """The smallest modulus for numbers up to `largest` in size, and the noise for sums of this many blocks."""
-    bits = max(FEWEST_BITS, (2 * largest + 1).bit_length() + 1)
+    prime = _find_prime((2 * largest + 1).bit_length() + 1)
+    bits = prime.bit_length()
     factor_bits = bits - 1 + (SLOTS - 1).bit_length()  # a sum of 8,192 products with numbers of up to half the modulus
     noise_bits = FRESH_NOISE_BITS + 1 + factor_bits + max(blocks - 1, 0).bit_length()
     flood_bits = noise_bits + STATISTICAL_BITS + (SLOTS - 1).bit_length()
@@ -76,8 +78,16 @@ def choose_parameters(blocks: int, largest: int) -> PackedParameters:
             f"{blocks * SLOTS:,} rows with this confidence need numbers of {bits} bits, more than packed encryption "
             "holds; round min_confidence to fewer digits, or find a third site"
         )
-    prime = _load_seal().PlainModulus.Batching(SLOTS, bits).value()
-    return PackedParameters(int(prime), flood_bits)
+    return PackedParameters(prime, flood_bits)
+
+
+def _find_prime(bits: int) -> int:
+    """A prime of so many bits, or of the next size that has one, by which a block has 8,192 slots."""
+    seal = _load_seal()
+    for size in range(max(bits, FEWEST_BITS), 61):
+        with suppress(RuntimeError):  # no prime of this size
+            return int(seal.PlainModulus.Batching(SLOTS, size).value())
+    raise PartyError(f"no prime of {bits} bits can be used; round min_confidence to fewer digits")
 
 
 class KeyHolder:

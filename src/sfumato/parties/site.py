@@ -35,7 +35,7 @@ certificate = "….crt"  # that site's file
 path = "baskets.dat"
 
 [mining]  # the same at every site
-task = "horizontal"
+task = "horizontal"              # or "vertical": other facts about the same people
 min_support = 0.01
 min_confidence = 0.5
 
