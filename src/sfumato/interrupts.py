@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import _thread
+import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +16,7 @@ from typing import Any
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_SECONDS = 1.0
+_REPEAT_SECONDS = 0.05
 _completed: list[str] = []
 _answered = threading.Event()
 
@@ -89,8 +93,9 @@ class StopSignals:
     def __init__(self) -> None:
         """Nothing has arrived yet."""
         self.number: int | None = None
-        self._last = 0.0
+        self._last = -math.inf
         self._finished = False
+        self._report_unraisable = sys.unraisablehook
         _answered.clear()
         self._completed = len(_completed)
 
@@ -99,10 +104,13 @@ class StopSignals:
         for number in STOPPING:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
+        self._report_unraisable, sys.unraisablehook = sys.unraisablehook, self._stop_later
 
     def finish(self) -> None:
         """The outcome is decided: later signals change neither the message nor the exit code."""
         self._finished = True
+        if sys.unraisablehook == self._stop_later:
+            sys.unraisablehook = self._report_unraisable
 
     @property
     def answered(self) -> bool:
@@ -121,3 +129,13 @@ class StopSignals:
             return
         self.number = self.number or number
         raise KeyboardInterrupt
+
+    def _stop_later(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """If the signal came in a destructor, where Python prints what is raised and goes on, stop right after it."""
+        if self.number is None or unraisable.exc_type is not KeyboardInterrupt:
+            self._report_unraisable(unraisable)
+            return
+        self._last = -math.inf
+        repeat = threading.Timer(_REPEAT_SECONDS, _thread.interrupt_main, (self.number,))
+        repeat.daemon = True
+        repeat.start()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Signals stop a command wherever they find it."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from sfumato.interrupts import StopSignals
+
+
+class Dying:
+    """Something that is interrupted while it is thrown away."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0)  # the handler runs here
+
+
+def test_a_signal_in_a_destructor_stops_right_after_it(capfd: pytest.CaptureFixture[str]) -> None:
+    """Python prints what a destructor raises, with a traceback, and goes on."""
+    stop = StopSignals()
+    stop.install()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Dying()
+            for _ in range(1000):
+                time.sleep(0.01)
+    finally:
+        stop.finish()
+    assert stop.number == signal.SIGINT
+    assert "Traceback" not in "".join(capfd.readouterr())
