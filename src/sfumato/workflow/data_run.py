@@ -156,6 +156,8 @@ def _build_original(data: Any, policy: Policy) -> Any:
     """The originals in the shape that the first method takes."""
     if policy.shape != "table":
         kind = _SHAPES[policy.shape]
+        if isinstance(data, Baskets | Sequences | Table) and not isinstance(data, kind):
+            raise DataError(f"{policy.protect[0].method} takes {kind.__name__}, not {type(data).__name__}")
         return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]
     if isinstance(data, Baskets | Sequences):
         raise DataError(f"{policy.protect[0].method} takes a table, not {type(data).__name__}")

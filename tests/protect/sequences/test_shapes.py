@@ -9,26 +9,38 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from tests.contract.examples import METHOD_EXAMPLES
 
 SEQUENCES, BASKETS = sf.Sequences.of([["a", "b"], ["b", "a"]]), sf.Baskets.of([["a", "b"], ["b"]])
+NESTED = sf.Sequences.of([[["a", "b"], ["c"]], [["c"], ["a"]]])
+either = pytest.mark.parametrize("sequences", [SEQUENCES, NESTED], ids=["flat", "nested"])
+BASKET_METHODS = [example.subject for example in METHOD_EXAMPLES if example.subject.shape == "baskets"]
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        sf.HideItems(items=("a",), min_support=1, min_confidence=0.5),
-        sf.HideRules(itemsets=(("a",),), min_support=1),
-        sf.PublishPatterns(k=2, min_support=2),
-        sf.EncodeItems(k=2),
-        sf.EncodeBloom(),
-        sf.RandomizeBaskets(keep=0.9),
-    ],
-    ids=lambda method: method.method,
-)
-def test_methods_for_baskets_refuse_sequences(method: Any) -> None:
+@either
+@pytest.mark.parametrize("method", BASKET_METHODS, ids=lambda method: method.method)
+def test_methods_for_baskets_refuse_sequences(method: Any, sequences: sf.Sequences) -> None:
     start = method.new_key if hasattr(method, "new_key") else method.protect
     with pytest.raises(sf.DataError, match=r"takes Baskets, not sfumato\.Sequences"):
-        start(SEQUENCES)
+        start(sequences)
+    with pytest.raises(sf.DataError, match=f"{method.method} takes Baskets, not Sequences"):
+        sf.run(sequences, method)
+
+
+@either
+@pytest.mark.parametrize(
+    "mine",
+    [
+        lambda data: sf.mine.frequent_itemsets(data, 1),
+        lambda data: sf.mine.association_rules(data, 1, 0.5),
+        lambda data: sf.mine.inference_channels(data, 1, 2),
+    ],
+    ids=["itemsets", "rules", "channels"],
+)
+def test_itemsets_of_sequences_are_refused(mine: Any, sequences: sf.Sequences) -> None:
+    """Their order would be lost without a word."""
+    with pytest.raises(sf.DataError, match=r"found in Baskets, not Sequences.*frequent_subsequences"):
+        mine(sequences)
 
 
 @pytest.mark.parametrize("method", [sf.AnonymizeSequences(k=2), sf.HideSequences(patterns=[["a"]], threshold=0)])
@@ -37,8 +49,9 @@ def test_methods_for_sequences_refuse_baskets(method: Any) -> None:
         method.protect(BASKETS)
 
 
-def test_a_policy_for_baskets_refuses_a_file_of_sequences(tmp_path: Path) -> None:
-    SEQUENCES.write(tmp_path / "data.txt", "spmf")
+@either
+def test_a_policy_for_baskets_refuses_a_file_of_sequences(sequences: sf.Sequences, tmp_path: Path) -> None:
+    sequences.write(tmp_path / "data.txt", "spmf")
     policy = sf.Policy(
         data={"path": str(tmp_path / "data.txt")},
         protect=[{"method": "hide_items", "items": ["a"], "min_support": 1, "min_confidence": 0.5}],

@@ -28,7 +28,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
-from sfumato.errors import PolicyError
+from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 from sfumato.public.thresholds import Support, compute_least_count
 
@@ -113,6 +113,11 @@ def list_itemsets(itemsets: Itemsets) -> pl.Series:
 
 def make_question(baskets: Baskets, min_support: Support, kind: Kind, max_length: int | None) -> ItemsetQuestion:
     """The parameters of the search, after checking the arguments."""
+    if not isinstance(baskets, Baskets):
+        raise DataError(
+            f"itemsets are found in Baskets, not {type(baskets).__name__}; make them with sf.Baskets.of(...), or look "
+            "for frequent_subsequences of sequences"
+        )
     if kind not in get_args(Kind):
         raise PolicyError('kind must be "all", "closed" or "maximal"')
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):

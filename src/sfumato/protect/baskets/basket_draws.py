@@ -80,7 +80,9 @@ def _draw_cut_and_pasted(held: Ints, rows: int, distortion: BasketDistortion, ch
     starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
     rank = np.arange(len(held)) - starts[row[order]]
     chosen = held[order][rank < pasted[row[order]]]
-    return np.union1d(chosen, _scatter(rows * width, distortion.level, chance))
+    both = np.concatenate([np.sort(chosen), _scatter(rows * width, distortion.level, chance)])
+    both.sort(kind="stable")  # two sorted runs, which this merges
+    return both[np.concatenate([[True], both[1:] > both[:-1]])] if len(both) else both
 
 
 def _scatter(cells: int, share: float, chance: np.random.Generator) -> Ints:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Randomized baskets from a policy to an analyst's estimates, in Python and on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import sfumato as sf
+from sfumato.cli.commands import app
+
+POLICY = """
+[data]
+path = "shop.dat"
+
+[[protect]]
+method = "randomize_baskets"
+{method}
+
+[[attack]]
+attack = "item_breach"
+prior = 0.8
+posterior = 0.9
+"""
+MASK = 'keep = { "*" = 0.9, "3" = 0.8 }\nadd = 0.1\nitems = [1, 2, 3, 7]'
+PASTE = 'operator = "cut_and_paste"\ncutoff = 2\nlevel = 0.1\nitems = "from_data"'
+
+
+@pytest.fixture(scope="module", params=[MASK, PASTE], ids=["mask", "cut and paste"])
+def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "shop.dat").write_text("1 2\n1 2 3\n3\n1 2 7\n2\n" * 60)
+    (folder / "policy.toml").write_text(POLICY.format(method=request.param))
+    return sf.run(sf.Policy.read(folder / "policy.toml"), out=folder / "out").out  # type: ignore[arg-type]
+
+
+def invoke(*words: Any) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_release_verifies_and_can_be_mined(done: Path) -> None:
+    assert sf.verify(done).holds
+    release = sf.read_release(done)
+    found = sf.mine.estimate_itemsets(release, 0.3)
+    assert {1, 2} <= {items[0] for items in found["items"] if len(items) == 1}
+    told = json.loads(invoke("mine", done, "--min-support", "0.3", "--json").stdout)
+    assert told["rows"] == found.to_dicts()
+    assert "What can be estimated" in (done / "release" / "report.html").read_text(encoding="utf-8")
+
+
+def test_rules_are_written_to_a_file(done: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rules.csv"
+    ran = invoke("mine", done / "release", "--min-support", "0.2", "--rules", "--min-confidence", "0.3", "--out", out)
+    assert ran.exit_code == 0, ran.output
+    written = pl.read_csv(out)
+    assert json.loads(written["antecedent"][0]) and 0 <= written["low"][0] <= written["high"][0] <= 1
+    assert written.columns == ["antecedent", "consequent", "support", "confidence", "low", "high", "lift"]
+
+
+def test_estimates_have_no_closed_sets(done: Path) -> None:
+    ran = invoke("mine", done, "--kind", "closed")
+    assert isinstance(ran.exception, sf.PolicyError) and "--kind needs exact supports" in str(ran.exception)
+
+
+def test_items_from_the_data_must_be_declared(tmp_path: Path) -> None:
+    (tmp_path / "shop.dat").write_text("1 2\n1 2 3\n" * 60)
+    (tmp_path / "policy.toml").write_text(POLICY.format(method="keep = 0.9"))
+    with pytest.raises(sf.PolicyError, match='set items = "from_data"'):
+        sf.run(sf.Policy.read(tmp_path / "policy.toml"), out=tmp_path / "out")
