@@ -28,8 +28,8 @@ PICTURES = {
     "values": draw_distribution(["<b>&", 'a "very" long label indeed'], [5, 20], [7, 18]),
     "no values": draw_distribution([], []),
     "nobody": draw_distribution(["a"], [0]),
-    "numbers": draw_histogram(np.arange(6) * 10.0, [4, 3, 0, 3, 2], [1, 2, 3, 4, 5]),
-    "large numbers": draw_histogram(np.linspace(-2.5e6, 2.5e6, 17), [10**6 * n for n in range(16)]),
+    "numbers": draw_histogram(np.array([0.0, 10, 20, 30, 40, 50]), [4, 3, 0, 3, 2], [1, 2, 3, 4, 5]),
+    "large numbers": draw_histogram(np.array([312_500.0 * n for n in range(-8, 9)]), [10**6 * n for n in range(16)]),
     "no numbers": draw_histogram(np.array([0.0, 1.0]), [0]),
 }
 

@@ -202,8 +202,9 @@ class _ColumnLabels:
 
     def levels(self, labels: pl.Series) -> Ints:
         """The level of each label; `_ANYTHING` for `*`, `_MISSING` for a null."""
-        level_of: dict[str | None, int] = {**self.level_of, SUPPRESSED: _ANYTHING, None: _MISSING}
-        return np.array([level_of.get(label, 0) for label in labels.to_list()], dtype=np.int64)
+        level_of = {**self.level_of, SUPPRESSED: _ANYTHING}
+        numbers = [_MISSING if label is None else level_of.get(label, 0) for label in labels.to_list()]
+        return np.array(numbers, dtype=np.int64)
 
     def labels(self, known: pl.Series, level: int) -> pl.Series:
         """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
@@ -250,15 +251,15 @@ def _split_by_levels(
     levels_by_column: dict[str, int | pl.Series] = {}
     for name, shape in shapes.items():
         values, codes = cells[name]
-        here = codes if len(plain) == len(codes) else codes[plain]
-        present = np.flatnonzero(np.bincount(here))
+        shown = codes if len(plain) == len(codes) else codes[plain]
+        present = np.flatnonzero(np.bincount(shown))
         labels = values.gather(present)
         if shape.has_composite_labels(labels):
             return None
-        levels = np.zeros(len(values), dtype=np.int64)
-        levels[present] = shape.levels(labels)
-        distinct = np.unique(levels[present])
-        levels_by_column[name] = int(distinct[0]) if len(distinct) == 1 else pl.Series(name, levels[here])
+        numbers = np.zeros(len(values), dtype=np.int64)
+        numbers[present] = shape.levels(labels)
+        distinct = np.unique(numbers[present])
+        levels_by_column[name] = int(distinct[0]) if len(distinct) == 1 else pl.Series(name, numbers[shown])
     varying = [levels for levels in levels_by_column.values() if isinstance(levels, pl.Series)]
     if not varying:
         return [(tuple(level for level in levels_by_column.values() if isinstance(level, int)), None)]
@@ -267,12 +268,12 @@ def _split_by_levels(
     if grouped.height > _MANY:
         return None
     signatures: list[tuple[tuple[int, ...], Ints | None]] = []
-    for *levels, rows in grouped.iter_rows():
+    for number, levels in enumerate(grouped.select(names).iter_rows()):
         here = dict(zip(names, levels, strict=True))
         signature = tuple(
             here[name] if isinstance(level, pl.Series) else level for name, level in levels_by_column.items()
         )
-        signatures.append((signature, np.asarray(rows, dtype=np.int64)))
+        signatures.append((signature, grouped["\0row"][number].to_numpy().astype(np.int64)))
     return signatures
 
 

@@ -132,7 +132,7 @@ class LatticeNode:
 
 
 def _can_be_drawn(release: Release) -> bool:
-    return prod(height + 1 for height in release.details.get("heights", {}).values()) <= MOST_NODES_DRAWN
+    return bool(prod(height + 1 for height in release.details.get("heights", {}).values()) <= MOST_NODES_DRAWN)
 
 
 def list_lattice_nodes(release: Release, table: Table, grouping: Grouping | None = None) -> tuple[LatticeNode, ...]:
