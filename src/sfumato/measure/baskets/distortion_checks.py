@@ -191,7 +191,7 @@ def _test_neighbours(seen: _Occurrences, added: Ints, share: float) -> float:
     def fold(keys: Ints, odd: int) -> Ints:
         row, item = np.divmod(keys, width)
         chosen = (row % 2 == odd) & (row < 2 * pairs)
-        return (row // 2 * width + item)[chosen]
+        return np.asarray((row // 2 * width + item)[chosen])
 
     both = len(np.intersect1d(fold(added, 0), fold(added, 1), assume_unique=True))
     lacking = pairs * width - len(np.union1d(fold(seen.held, 0), fold(seen.held, 1)))

@@ -64,7 +64,7 @@ def count_joint_answers(columns: Sequence[tuple[Bytes | Ints, int]]) -> Floats:
     return np.moveaxis(table, range(len(order)), order)
 
 
-def _append_ones(bits: Bytes) -> Floats:
+def _append_ones(bits: Bytes | Ints) -> Floats:
     return np.hstack([bits, np.ones((len(bits), 1), dtype=np.uint8)]).astype(np.float64)
 
 

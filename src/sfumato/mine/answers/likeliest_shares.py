@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -81,7 +81,9 @@ class PairCounts:
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
-        every = reduce(np.kron, [channel.matrix() for channel in self.channels])
+        every = np.ones((1, 1))
+        for channel in self.channels:
+            every = np.kron(every, channel.matrix())
         scaled = every * (np.sqrt(self.counts) / self._multiply_channels(shares)).reshape(-1, 1)
         return np.asarray(scaled.T @ scaled)
 

@@ -78,7 +78,12 @@ def estimate_itemsets(
     found = explore_itemsets(release, min_support, max_length, confidence, of)
     rows = list(_list_frequent_rows(found))
     inner = pl.Int64 if rows and isinstance(rows[0][0][0], int) else pl.String
-    schema = {"items": pl.List(inner), "support": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "items": pl.List(inner),
+        "support": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+    }
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
