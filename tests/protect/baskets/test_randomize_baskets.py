@@ -28,7 +28,7 @@ def test_epsilon_and_amplification_by_hand() -> None:
 
 
 def test_mask_adds_as_it_drops_unless_told_otherwise() -> None:
-    public = sf.RandomizeBaskets(0.9).protect(SHOP).public["items"]
+    public = BASKETS(0.9).protect(SHOP).public["items"]
     assert (public["keep"], public["add"]) == (0.9, pytest.approx(0.1))
     assert public["categories"] == ["beer", "bread", "butter", "nuts"]
 
@@ -78,7 +78,7 @@ def test_cells_are_drawn_independently(share: float) -> None:
     assert drawn[:, 0].mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / times))
 
 
-WRONG = {
+WRONG: dict[str, dict[str, Any]] = {
     "give either keep": {},
     "give either keep (": {"keep": 0.9, "epsilon": 1.0},
     "give either keep (with": {"add": 0.1},
@@ -98,7 +98,7 @@ def test_wrong_parameters_are_refused_with_a_sentence(words: str) -> None:
     assert words in str(caught.value)
 
 
-REFUSED = {
+REFUSED: dict[str, dict[str, Any]] = {
     "3 items of the baskets are not among the 1": {"keep": 0.9, "items": ("beer",)},
     "names 1 items that no basket can hold": {"keep": {"*": 0.9, "wine": 0.5}},
     "lacks 3 of the items": {"keep": {"beer": 0.9}},

@@ -81,9 +81,9 @@ class PairCounts:
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
-        every = np.ones((1, 1))
+        every: Floats = np.ones((1, 1))
         for channel in self.channels:
-            every = np.kron(every, channel.matrix())
+            every = np.asarray(np.kron(every, channel.matrix()), dtype=np.float64)
         scaled = every * (np.sqrt(self.counts) / self._multiply_channels(shares)).reshape(-1, 1)
         return np.asarray(scaled.T @ scaled)
 

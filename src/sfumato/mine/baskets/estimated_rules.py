@@ -71,9 +71,9 @@ def _split_level(found: ExploredItemsets, level: int, least: float) -> Iterator[
             if patterns is None:
                 patterns = found.patterns(level, np.array([row]))[0]
             low, high = found.inverse.bound_confidence(found.items[list(lines)], is_left, patterns, share)
-            names = ([found.names[line] for line in side] for side in (left, right))
+            names = [[found.names[line] for line in side] for side in (left, right)]
             lift = share / after if after > 0 else float("nan")
-            yield _EstimatedRule(*names, float(supports[row]), min(share, 1.0), low, high, lift)
+            yield _EstimatedRule(names[0], names[1], float(supports[row]), min(share, 1.0), low, high, lift)
 
 
 def _look_up(found: ExploredItemsets, lines: tuple[int, ...]) -> float:
