@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_alternatives_are_tried_here_if_no_other_process_can(people: Table, monk
         tried = trial.collect()
     assert tried is None
     assert "use partition" in advise_on_loss((method,), people, release.data, 0.9, tried)[0]
-    monkeypatch.setattr(advice_trial.sys, "executable", "/no/such/python")
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
     with begin_trial((method,), people, release) as trial:
         assert trial is None
 
