@@ -36,7 +36,7 @@ def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("shop")
     (folder / "shop.dat").write_text("1 2\n1 2 3\n3\n1 2 7\n2\n" * 60)
     (folder / "policy.toml").write_text(POLICY.format(method=request.param))
-    return sf.run(sf.Policy.read(folder / "policy.toml"), out=folder / "out").out  # type: ignore[arg-type]
+    return sf.run(sf.Policy.read(folder / "policy.toml"), out=folder / "out").out
 
 
 def invoke(*words: Any) -> Any:
