@@ -21,6 +21,7 @@ class Dying:
 
 def test_a_signal_in_a_destructor_stops_right_after_it(capfd: pytest.CaptureFixture[str]) -> None:
     """Python prints what a destructor raises, with a traceback, and goes on."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the workers of a parallel run ignore it
     stop = StopSignals()
     stop.install()
     try:

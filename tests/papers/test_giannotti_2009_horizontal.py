@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The study of mining together: every step as on the slides, but for the ring sum's promise."""
+"""The study of mining together: every step as it is told there, but for the ring sum's promise."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The textbook's private union: each list travels around the ring and is encrypted by every site on its way.
 
-As in the slides of Kantarcioglu and Clifton (2002): commutative encryption makes equal entries equal, whatever the
+After Kantarcioglu and Clifton (2002): commutative encryption makes equal entries equal, whatever the
 order of encryption; the first site removes duplicates, and then every site decrypts. Lists are filled up to a common
 length and sorted by their encrypted bytes, so that neither length nor order tells anything.
 

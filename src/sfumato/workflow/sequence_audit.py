@@ -75,11 +75,10 @@ class SequenceAudit:
 
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
-        last = self.known_points[-1]
         shares = ", ".join(f"{risk.unique_share:.1%} by {risk.points}" for risk in self.known_points)
         found = "these are found by points of their sequence, known in order"
         sentences = [f"Of {self.people:,} people who were looked for, {found}: {shares}."]
-        if last.unique_share:
+        if any(risk.unique_share for risk in self.known_points):
             sentences.append("Whoever is found by some points shows all others.")
         if self.rare_items:
             sentences.append(
