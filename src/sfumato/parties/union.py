@@ -15,8 +15,9 @@ as that is cheap:
 
 What is learnt besides the union: all sites, how many points were filling (so the total length of all lists); the last
 site, how many points came from one, two, three … sites. While sites follow the protocol, linking an entry with its
-owner takes the collusion of all the others, who would then know it from the union anyway; a list's length is hidden by
-the agreed one. Dishonest sites could add, drop or mark entries.
+owner takes the collusion of all the others: entries that only the remaining site has follow from the union anyway; of
+those that a colluder has too, they would also see whether it has them. A list's length is hidden by the agreed one.
+Dishonest sites could add, drop or mark entries.
 """
 
 from __future__ import annotations
