@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,21 @@ from tests.command_line import CANARY, Invoke, Ran
 # How long an example takes says more of the machine than of the code. Every run draws other examples.
 settings.register_profile("patient", deadline=None, max_examples=int(os.environ.get("SFUMATO_EXAMPLES", "40")))
 settings.load_profile("patient")
+
+
+SAMPLED = {"test_broken_files.py", "test_hostile_certificates.py", "test_neighbours.py", "test_strongest_links.py"}
+"""Files of long tables of cases, of which each run tries every third; the others are among the slow tests."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark two of three cases as slow, before slow ones are left out."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        if item.path.name in SAMPLED and hasattr(item, "callspec") and isinstance(item, pytest.Function):
+            cases[item.originalname] += 1
+            if cases[item.originalname] % 3 != 1:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Compile every kernel beforehand, in several processes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
+from pkgutil import iter_modules, walk_packages
+
+from sfumato import kernels
+
+
+def compile_kernels() -> int:
+    """Compile what is not kept on disk yet, the families side by side; how many modules there are."""
+    here = list(iter_modules(kernels.__path__, f"{kernels.__name__}."))
+    shared = [found.name for found in here if not found.ispkg and not found.name.endswith("__main__")]
+    families = [found.name for found in here if found.ispkg]
+    for name in shared:  # first, since the families use them
+        import_module(name)
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        return len(shared) + sum(pool.map(compile_family, families))
+
+
+def compile_family(name: str) -> int:
+    """Import a package of kernels and its modules, which compiles them; how many there are."""
+    package = import_module(name)
+    modules = [import_module(found.name) for found in walk_packages(package.__path__, f"{name}.")]
+    return len(modules)
