@@ -143,7 +143,7 @@ class NetworkSection(Description):
     """The largest message that is accepted."""
 
 
-class OutputSection(Description):
+class ResultSection(Description):
     """Where the result goes."""
 
     path: Path = Path("joint")
@@ -163,7 +163,7 @@ class SiteConfig(Description):
     """What the sites ask together: the task is `horizontal` if omitted, or `vertical`."""
     network: Annotated[NetworkSection, Field(default_factory=NetworkSection)]
     """Timeouts and limits."""
-    output: Annotated[OutputSection, Field(default_factory=OutputSection)]
+    output: Annotated[ResultSection, Field(default_factory=ResultSection)]
     """Where the result goes."""
 
     @field_validator("mining", mode="before")
