@@ -7,7 +7,6 @@ their defaults, signatures, docstrings, options of the command line. A test fail
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import textwrap
@@ -26,6 +25,7 @@ from sfumato import errors
 from sfumato.attack import ATTACKS
 from sfumato.cli.commands import app
 from sfumato.data import hierarchy_builders, region_builders
+from sfumato.field_docs import find_field_doc, read_attribute_docs
 from sfumato.protect import METHODS, MODELS
 from sfumato.workflow.points_section import PointsSection
 from sfumato.workflow.policy_sections import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
@@ -95,7 +95,7 @@ def _policy_section(kind: type[BaseModel]) -> str:
 
 def _policy_table(model: type[BaseModel]) -> str:
     fields = ((name, field) for name, field in model.model_fields.items() if not _is_tag(model, name))
-    rows = [f"| `{name}` | {_policy_default(field)} | {_cell(_meaning(field))} |" for name, field in fields]
+    rows = [f"| `{name}` | {_policy_default(field)} | {_cell(_meaning(model, name))} |" for name, field in fields]
     return "\n".join(["| field | default | meaning |", "|---|---|---|", *rows])
 
 
@@ -124,13 +124,13 @@ def _spell_toml(value: object) -> str:
             return f"{value:g}"
 
 
-def _meaning(field: FieldInfo) -> str:
+def _meaning(model: type[BaseModel], name: str) -> str:
     """A field's docstring, and the values it takes where the docstring does not name them all."""
-    said = _join(field.description or "")
-    choices = _choices(field.annotation)
+    said, annotation = _join(find_field_doc(model, name)), model.model_fields[name].annotation
+    choices = _choices(annotation)
     if all(f"`{choice}`" in said for choice in choices):
         return said
-    several = "Any" if get_origin(field.annotation) is tuple else "One"
+    several = "Any" if get_origin(annotation) is tuple else "One"
     return f"{said} {several} of {', '.join(f'`{_spell_toml(choice)}`' for choice in choices)}."
 
 
@@ -200,28 +200,13 @@ def _document(name: str, thing: Any) -> str:
 def _fields(thing: type) -> dict[str, str]:
     """Fields, properties and members of an enumeration, with their docstrings."""
     if issubclass(thing, BaseModel):
-        fields = {name: _meaning(f) for name, f in thing.model_fields.items() if not _is_tag(thing, name)}
+        fields = {name: _meaning(thing, name) for name in thing.model_fields if not _is_tag(thing, name)}
     elif issubclass(thing, Enum):
-        docs = _attribute_docs(thing)
-        fields = {str(member.value): docs.get(member.name, "") for member in thing}
+        docs = read_attribute_docs(thing)
+        fields = {str(member.value): _join(docs.get(member.name, "")) for member in thing}
     else:
-        fields = {name: doc for name, doc in _attribute_docs(thing).items() if not name.startswith("_")}
+        fields = {name: _join(doc) for name, doc in read_attribute_docs(thing).items() if not name.startswith("_")}
     return fields | {name: _summary(p.fget) for name, p in _own(thing) if isinstance(p, property)}
-
-
-def _attribute_docs(thing: type) -> dict[str, str]:
-    """The docstrings below the attributes of a class, which Python itself forgets."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    docs = {}
-    for statement, below in zip(body.body, [*body.body[1:], None], strict=True):
-        match statement, below:
-            case (
-                (ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)])),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
-                docs[name] = _join(text)
-    return docs
 
 
 def _methods(thing: type) -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -33,3 +35,23 @@ def test_a_signal_in_a_destructor_stops_right_after_it(capfd: pytest.CaptureFixt
         stop.finish()
     assert stop.number == signal.SIGINT
     assert "Traceback" not in "".join(capfd.readouterr())
+
+
+_PANIC = """
+import os, signal, sys
+from sfumato.interrupts import StopSignals, separate_errors
+separate_errors()
+stop = StopSignals()
+stop.install()
+os.write(2, b"before\\n")
+try:
+    os.kill(os.getpid(), signal.SIGTERM)
+except KeyboardInterrupt:
+    os.write(2, b"thread panicked\\n")
+    print("our own sentence", file=sys.stderr)
+"""
+
+
+def test_after_a_signal_libraries_print_nothing() -> None:
+    ended = subprocess.run([sys.executable, "-c", _PANIC], capture_output=True, text=True, check=True)
+    assert ended.stderr == "before\nour own sentence\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import _thread
 import math
+import os
 import signal
 import sys
 import threading
@@ -19,6 +20,8 @@ _AGAIN_SECONDS = 1.0
 _REPEAT_SECONDS = 0.05
 _completed: list[str] = []
 _answered = threading.Event()
+_separated = threading.Event()
+_STANDARD_ERROR = 2
 
 
 def record_completion(sentence: str) -> None:
@@ -34,6 +37,30 @@ def list_completions() -> tuple[str, ...]:
 def settle_answer() -> None:
     """The whole answer of the command was printed: a signal no longer adds a second one."""
     _answered.set()
+
+
+def separate_errors() -> None:
+    """Print our own messages through a copy of standard error, so that those of libraries can be silenced.
+
+    Rust code that calls Python back when a signal arrives calls it a panic, and prints pages about it.
+    """
+    if sys.stderr is None or sys.stderr is not sys.__stderr__ or _separated.is_set():
+        return
+    encoding, errors = sys.stderr.encoding, sys.stderr.errors
+    try:
+        copy = os.dup(sys.stderr.fileno())
+    except (OSError, ValueError):  # it is closed, or no file
+        return
+    sys.stderr.flush()
+    sys.stderr = open(copy, "w", buffering=1, encoding=encoding, errors=errors)  # noqa: SIM115  (for the whole process)
+    _separated.set()
+
+
+def _silence_libraries() -> None:
+    if _separated.is_set():
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, _STANDARD_ERROR)
+        os.close(nowhere)
 
 
 @contextmanager
@@ -128,6 +155,7 @@ class StopSignals:
         if self._finished or _answered.is_set() or again:  # a second one would only disturb the cleanup
             return
         self.number = self.number or number
+        _silence_libraries()
         raise KeyboardInterrupt
 
     def _stop_later(self, unraisable: sys.UnraisableHookArgs) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import PolicyError
+from sfumato.field_docs import find_field_doc
 from sfumato.lazy import find_kind
 from sfumato.problem_words import describe_problem, suggest_field
 
@@ -130,8 +131,7 @@ def _explain_unknown(problem: Any, path: str, owner: type[BaseModel]) -> str:
 
 
 def _explain_missing(problem: Any, path: str, owner: type[BaseModel]) -> str:
-    field = owner.model_fields.get(str(problem["loc"][-1]))
-    meaning = (field.description or "").split("\n\n")[0] if field else ""
+    meaning = find_field_doc(owner, str(problem["loc"][-1])).split("\n\n")[0]
     return f"{path} is missing" + (f" ({' '.join(meaning.split()).rstrip('.')})" if meaning else "")
 
 

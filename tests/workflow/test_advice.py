@@ -13,17 +13,19 @@ import polars as pl
 import pytest
 
 from sfumato import measure
+from sfumato.protect.anonymity.explain import explain_release
 from sfumato.protect.anonymity.generalize import Generalize
 from sfumato.protect.anonymity.k_optimize import KOptimize
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.method import Method
 from sfumato.table import Table
-from sfumato.workflow import advice, advice_trial
+from sfumato.workflow import advice, side_process
 from sfumato.workflow.advice import advise_on_loss
-from sfumato.workflow.advice_trial import begin_trial
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.side_process import find_prepared, prepare_process
+from sfumato.workflow.side_work import SideWork, begin_side_work
 
 ROLES = {"age": "quasi_identifying", "born": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
 FIVE = (KAnonymity(k=5),)
@@ -96,31 +98,45 @@ def test_no_time_no_further_trial(people: Table, monkeypatch: pytest.MonkeyPatch
 def test_another_process_tries_the_same(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     method = Generalize(models=FIVE)
     release = method.protect(people)
-    monkeypatch.setattr(advice_trial, "_KERNELS", "not loaded")
-    with begin_trial((method,), people, release) as trial:
-        assert trial is not None
-        tried = trial.collect()
+    monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    with prepare_process(is_worthwhile=True), begin_side_work((method,), people, release) as side:
+        assert side.reasons is not None and side.alternatives is not None
+        tried, reasons = side.collect_alternatives(), side.collect_reasons(release, people)
     here = tuple(advice.try_alternatives(method, people))
     assert tried is not None and [one.words for one in tried] == [one.words for one in here]
     assert [one.loss for one in tried] == pytest.approx([one.loss for one in here])  # sums in another order
+    assert reasons == explain_release(release, people) and reasons.whys
     parts = Partition(models=FIVE).protect(people)
-    with begin_trial((method,), people, parts) as trial:
-        assert trial is None, "little was lost"
+    with begin_side_work((method,), people, parts) as side:
+        assert side == SideWork(), "little was lost"
 
 
-def test_alternatives_are_tried_here_if_no_other_process_can(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_found_out_here_if_no_other_process_can(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     method = Generalize(models=FIVE)
     release = method.protect(people)
-    monkeypatch.setattr(advice_trial, "_KERNELS", "not loaded")
-    monkeypatch.setattr(advice_trial, "_START", "raise SystemExit(1)")
-    with begin_trial((method,), people, release) as trial:
-        assert trial is not None
-        tried = trial.collect()
-    assert tried is None
-    assert "use partition" in advise_on_loss((method,), people, release.data, 0.9, tried)[0]
+    monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    monkeypatch.setattr(side_process, "_START", "raise SystemExit(1)")
+    with prepare_process(is_worthwhile=True), begin_side_work((method,), people, release) as side:
+        assert side.alternatives is not None
+        assert side.collect_alternatives() is None
+        assert side.collect_reasons(release, people) == explain_release(release, people)
+    assert "use partition" in advise_on_loss((method,), people, release.data, 0.9, None)[0]
     monkeypatch.setattr(sys, "executable", "/no/such/python")
-    with begin_trial((method,), people, release) as trial:
-        assert trial is None
+    with prepare_process(is_worthwhile=True), begin_side_work((method,), people, release) as side:
+        assert side == SideWork()
+
+
+def test_a_process_nobody_asked_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    with prepare_process(is_worthwhile=True):
+        process = find_prepared()
+        assert process is not None
+        with prepare_process(is_worthwhile=True):
+            assert find_prepared() is process, "one is enough"
+        with prepare_process(is_worthwhile=False):
+            assert find_prepared() is process
+    assert find_prepared() is None
+    assert process._process.returncode is not None
 
 
 def test_advice_stays_with_the_custodian(people: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import sys
 
-from sfumato.interrupts import StopSignals
+from sfumato.interrupts import StopSignals, separate_errors
 
 
 def main() -> None:
     """Load the command line and run it; a signal during loading also ends in a sentence."""
+    separate_errors()
     stop = StopSignals()
     stop.install()
     try:

@@ -19,7 +19,7 @@ from sfumato.arrays import Ints
 from sfumato.text_codes import is_remembered, number_texts
 
 _LARGEST_KEY = 1 << 62
-_FEW = 1 << 16
+_FEW = 1 << 19
 
 
 def count_class_sizes(frame: Any, columns: Sequence[str]) -> Ints:

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
+from sfumato.field_docs import find_field_doc
 from sfumato.lazy import find_kind
 from sfumato.measure.changes import ColumnDifference
 from sfumato.report import loss_words, wording
@@ -300,12 +301,11 @@ def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     made = []
     for method in body["methods"]:
         kind = find_kind("method", method["method"])
-        fields = {} if kind is None else kind.model_fields
         rows = [
             (
                 "ISO/IEC 20889 class" if name == "iso_20889" else wording.space_name(name),
                 _format_parameter(value),
-                ((fields[name].description or "") if name in fields else ""),
+                "" if kind is None else find_field_doc(kind, name),
             )
             for name, value in method.items()
             if name != "method"

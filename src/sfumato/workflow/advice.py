@@ -115,6 +115,11 @@ def try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]
             continue  # impossible for this table, so no advice
 
 
+def list_tried_alternatives(method: Method, table: Table) -> tuple[TriedAlternative, ...]:
+    """All of them, for another process to return."""
+    return tuple(try_alternatives(method, table))
+
+
 def _list_alternatives(method: Method, table: Table) -> Iterator[Alternative]:
     """Other ways to keep the same models, the quickest first."""
     from sfumato.protect.anonymity.generalize import Generalize

@@ -38,7 +38,6 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.text_codes import note_texts, remember_texts
 from sfumato.workflow.advice import advise_on_loss
-from sfumato.workflow.advice_trial import begin_trial
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -59,6 +58,7 @@ from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
+from sfumato.workflow.side_work import begin_side_work, prepare_side_work
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verdict import Objection, describe_attack, judge_release
 
@@ -68,7 +68,8 @@ __all__ = ["Run", "run"]
 def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None, given: Any = None) -> Run:
     """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
     # A memory key may lie in the target: nobody else moves it.
-    with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
+    reserved = reserve_target(Path(out or policy.output.path))
+    with reserved as target, remember_texts(), prepare_side_work(policy, given):
         return _run_in_place(policy, target, randomness, given)
 
 
@@ -85,7 +86,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     chance = randomness or Randomness.secure()
     release, keys = _protect(policy, original, chance, is_read=given is None)
     clock.lap("protect")
-    with target.stage_folders() as staging, begin_trial(policy.methods(), original, release) as trial:
+    with target.stage_folders() as staging, begin_side_work(policy.methods(), original, release) as side:
         published = _write_and_read_back(release, policy, staging)
         _remember_columns(published)
         clock.lap("write")
@@ -104,12 +105,17 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
         record["verdict"] = verdict.as_json()
         refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
-        run_account = replace(
-            gather_account(policy, original, release, published, record, clock.seconds), differences=differences
-        )
-        lost, tried = record["utility"].get("loss"), None if trial is None else trial.collect()
+        run_account = gather_account(policy, original, release, published, record, clock.seconds)
+        reasons = side.collect_reasons(release, original)
+        lost, tried = record["utility"].get("loss"), side.collect_alternatives()
         record["advice"] = list(advise_on_loss(policy.methods(), original, published, lost, tried))
-        run_account = replace(run_account, advice=(*record["advice"], *run_account.advice))
+        run_account = replace(
+            run_account,
+            differences=differences,
+            reasons=tuple(why.sentence() for why in reasons.whys),
+            lattice=reasons.lattice,
+            advice=(*record["advice"], *run_account.advice),
+        )
         clock.lap("compare")
         certificate = _certify(
             run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)

@@ -26,7 +26,6 @@ from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.explain import explain, group_originals, list_lattice_nodes
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import MARK
 from sfumato.release import Claim, Release
@@ -266,7 +265,6 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
         return run_account  # codes cannot be compared with values
     original, published = run_account.original, run_account.published
     names = published.quasi_identifying
-    grouping = group_originals(release, original)
     run_account = replace(
         run_account,
         distributions={
@@ -277,8 +275,6 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
             )
             for name in published.frame.columns
         },
-        reasons=tuple(why.sentence() for why in explain(release, original, grouping)),
-        lattice=list_lattice_nodes(release, original, grouping),
     )
     if not names or release.details.part(EntryDetails) is not None:
         return run_account

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
+from sfumato.protect.anonymity.explain import explain, explain_release
 from tests.brute import best_node, every_node, work_out
 from tests.contract.examples import people
 from tests.tables import Small, hospital, small_tables
@@ -138,8 +138,8 @@ def test_reasons_for_levels() -> None:
     assert whys["sex"].forced_by == 2
     assert whys["dob"].finer_levels == {"dob": 0, "sex": 1, "zip": 2}
     assert "6 rows" in whys["dob"].sentence()
-    assert len(list_lattice_nodes(release, table)) == 12
-    assert [node.levels for node in list_lattice_nodes(release, table) if node.chosen] == [(1, 1, 0)]
+    assert len(explain_release(release, table).lattice) == 12
+    assert [node.levels for node in explain_release(release, table).lattice if node.chosen] == [(1, 1, 0)]
 
 
 def test_a_column_that_cannot_be_finer_says_what_it_would_take() -> None:

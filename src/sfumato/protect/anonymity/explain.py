@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from sfumato.protect.anonymity.generalize import Generalize
@@ -61,35 +61,68 @@ class Why:
         return sentence
 
 
-def group_originals(release: Release, table: Table) -> Grouping | None:
-    """The originals of a generalized release as the search grouped them; None if there is nothing to tell."""
+@dataclass(frozen=True)
+class LatticeNode:
+    """One node of a small lattice, for a plot."""
+
+    levels: Levels
+    suppressed: int
+    will_do: bool
+    chosen: bool
+    loss: float
+
+
+class LevelReasons(NamedTuple):
+    """Why a release is at its levels, and the lattice of which they are one node."""
+
+    whys: tuple[Why, ...] = ()
+    lattice: tuple[LatticeNode, ...] = ()
+    """Every node, if they are few enough to plot."""
+
+
+def explain_release(release: Release, table: Table) -> LevelReasons:
+    """Why each column of a generalized release is at its level; `table` holds the originals."""
     from sfumato.protect.anonymity.generalize import Generalize
+
+    levels = release.details.get("levels")
+    if not isinstance(release.method, Generalize) or not levels:
+        return LevelReasons()
+    return explain_levels(release.method, tuple(levels.values()), table)
+
+
+def explain(release: Release, table: Table) -> tuple[Why, ...]:
+    """Why each column of a generalized release is at its level; `table` holds the originals."""
+    return explain_release(release, table).whys
+
+
+def explain_levels(method: Generalize, levels: Levels, table: Table) -> LevelReasons:
+    """Why a method chose these levels for a table."""
     from sfumato.protect.anonymity.model_judge import ModelJudge
     from sfumato.protect.anonymity.participants import select_participants
 
-    method = release.method
-    if not isinstance(method, Generalize) or not release.details.get("levels"):
-        return None
-    if method.search == "heuristic" and not _can_be_drawn(release):
-        return None
-    return ModelJudge(method.models).grouping(select_participants(table, overlapping=True)[0])
-
-
-def explain(release: Release, table: Table, grouping: Grouping | None = None) -> tuple[Why, ...]:
-    """Why each column of a generalized release is at its level; `table` holds the originals."""
-    from sfumato.protect.anonymity.model_judge import ModelJudge
-
-    method = release.method
-    grouping = grouping or group_originals(release, table)
-    if grouping is None or method.search == "heuristic":
-        return ()  # a heuristic search does not know the alternatives
+    is_small = prod(table.hierarchy(name).height + 1 for name in table.quasi_identifying) <= MOST_NODES_DRAWN
+    if method.search == "heuristic" and not is_small:
+        return LevelReasons()
     judge = ModelJudge(method.models)
-    most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
-    levels = tuple(release.details["levels"].values())
+    grouping = judge.grouping(select_participants(table, overlapping=True)[0])
+    return LevelReasons(
+        _explain_columns(grouping, judge, method, levels),
+        _list_lattice_nodes(grouping, judge, method, levels) if is_small else (),
+    )
+
+
+def _explain_columns(grouping: Grouping, judge: ModelJudge, method: Generalize, levels: Levels) -> tuple[Why, ...]:
+    if method.search == "heuristic":
+        return ()  # it does not know the alternatives
+    most = _count_suppressible(method, grouping)
     return tuple(
         _explain_column(grouping, judge, method, most, levels, number, name)
         for number, name in enumerate(grouping.names)
     )
+
+
+def _count_suppressible(method: Generalize, grouping: Grouping) -> int:
+    return int(Fraction(str(method.suppression_limit)) * grouping.rows)
 
 
 def _explain_column(
@@ -120,39 +153,17 @@ def _explain_column(
     )
 
 
-@dataclass(frozen=True)
-class LatticeNode:
-    """One node of a small lattice, for a plot."""
-
-    levels: Levels
-    suppressed: int
-    will_do: bool
-    chosen: bool
-    loss: float
-
-
-def _can_be_drawn(release: Release) -> bool:
-    return bool(prod(height + 1 for height in release.details.get("heights", {}).values()) <= MOST_NODES_DRAWN)
-
-
-def list_lattice_nodes(release: Release, table: Table, grouping: Grouping | None = None) -> tuple[LatticeNode, ...]:
-    """Every node of a lattice small enough to plot; nothing for larger ones."""
+def _list_lattice_nodes(
+    grouping: Grouping, judge: ModelJudge, method: Generalize, levels: Levels
+) -> tuple[LatticeNode, ...]:
     from sfumato.protect.anonymity.metrics import compute_loss
-    from sfumato.protect.anonymity.model_judge import ModelJudge
     from sfumato.protect.anonymity.rollup import RollUp
 
-    method = release.method
-    grouping = (grouping or group_originals(release, table)) if _can_be_drawn(release) else None
-    if grouping is None:
-        return ()
-    judge, rolled = ModelJudge(method.models), RollUp(grouping)
-    most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
-    chosen = tuple(release.details["levels"].values())
+    rolled, most = RollUp(grouping), _count_suppressible(method, grouping)
     nodes = []
-    for levels in product(*(range(size) for size in grouping.shape)):
-        verdict = rolled.below(levels).verdict(levels, judge)
+    for node in product(*(range(size) for size in grouping.shape)):
+        verdict = rolled.below(node).verdict(node, judge)
         will_do = verdict.suppressed <= most and verdict.classes > 0
-        nodes.append(
-            LatticeNode(levels, verdict.suppressed, will_do, levels == chosen, float(compute_loss(grouping, verdict)))
-        )
+        loss = float(compute_loss(grouping, verdict))
+        nodes.append(LatticeNode(node, verdict.suppressed, will_do, node == levels, loss))
     return tuple(nodes)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The docstrings of a model's fields, read from its source when somebody asks.
+
+Pydantic would read the sources of all models whenever they are imported: 0.3 s of every command.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from textwrap import dedent
+from types import MappingProxyType
+
+from pydantic import BaseModel
+
+
+def find_field_doc(model: type[BaseModel], name: str) -> str:
+    """What the docstring under a field says, in the class or the nearest base that documents it; "" if none does."""
+    return next((docs[name] for docs in map(read_attribute_docs, model.__mro__) if name in docs), "")
+
+
+@cache
+def read_attribute_docs(owner: type) -> Mapping[str, str]:
+    """The texts below the attributes in a class's own body, which Python itself forgets."""
+    try:
+        source = inspect.getsource(owner)
+    except (OSError, TypeError):  # built in, or typed at a prompt
+        return MappingProxyType({})
+    definition = ast.parse(dedent(source)).body[0]
+    assert isinstance(definition, ast.ClassDef)
+    docs = {}
+    for statement, below in pairwise(definition.body):
+        match statement, below:
+            case (
+                (ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)])),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                docs[name] = inspect.cleandoc(text)
+    return MappingProxyType(docs)
