@@ -52,7 +52,7 @@ def separate_errors() -> None:
     except (OSError, ValueError):  # it is closed, or no file
         return
     sys.stderr.flush()
-    sys.stderr = open(copy, "w", buffering=1, encoding=encoding, errors=errors)  # noqa: SIM115  (for the whole process)
+    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=encoding, errors=errors)
     _separated.set()
 
 
