@@ -116,7 +116,7 @@ def test_levels_are_told_only_where_there_are_levels(pages: dict[str, Pages]) ->
 def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> None:
     record, _, internal = pages[name]
     words = loss_words.find_loss_words(name)
-    kept = wording.format_percent(max(0.0, 1 - record["losses"]["loss"]))
+    kept = wording.format_percent(max(0.0, 1 - record["utility"]["loss"]))
     assert f"{words.kept} {kept} {words.of}" in internal
     assert words.meaning.replace('"', "&#34;").replace("'", "&#39;") in internal
     assert ("of the detail kept" in internal) == (name in ("generalize", "partition"))
@@ -124,10 +124,10 @@ def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["hide_rules", "publish_patterns", "microaggregate", "add_noise"])
-def test_a_loss_that_nobody_measured_again_is_not_called_measured(pages: dict[str, Pages], name: str) -> None:
-    loss = wording.format_percent(pages[name].record["losses"]["loss"])
-    meaning = loss_words.LOSS_OF[name].meaning
-    assert f"{meaning} {loss} –" in pages[name].internal
+def test_the_loss_is_told_as_the_method_states_it_and_as_measured(pages: dict[str, Pages], name: str) -> None:
+    record = pages[name].record
+    stated, measured = (wording.format_percent(record[part]["loss"]) for part in ("losses", "utility"))
+    assert f"{loss_words.LOSS_OF[name].meaning} {stated} {measured}" in pages[name].internal
 
 
 def test_figures_that_leave_in_steps_are_called_rounded(pages: dict[str, Pages]) -> None:

@@ -136,10 +136,10 @@ def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
 
 
 def _list_kept_tiles(body: Mapping[str, Any], *, rounded: bool = False) -> list[KeyFigure]:
-    """What is left: by the method's own loss where that is not detail."""
+    """What is left, as measured on the written file; by the method's own loss if nobody measured it."""
     by = name_loss_kind(body)
     words = loss_words.find_loss_words(by)
-    loss = body["utility" if by in loss_words.DETAILED else "losses"].get("loss")
+    loss = body["utility"].get("loss", body["losses"].get("loss"))
     if loss is None:
         return []
     note = f"{words.of}; rounded to steps of 5{wording.NBSP}%" if rounded else words.of

@@ -59,9 +59,8 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
             meaning = loss_words.find_loss_words(by).meaning
         if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
-        # Where the loss is not detail, the "measured" one is detail, or repeats the method's own.
-        own = name == "loss" and by not in loss_words.DETAILED and by != loss_words.REMEASURED
-        made.append(_describe_loss(name, title, meaning, value, None if own else utility.get(name)))
+        again = None if name == "loss" and by in loss_words.UNMEASURED else utility.get(name)
+        made.append(_describe_loss(name, title, meaning, value, again))
     return made + _list_learning_losses(utility)
 
 

@@ -268,5 +268,5 @@ def find_loss_words(kind: str) -> LossWords:
     return LossWords(meaning, "kept", "by the method's own measure")
 
 
-REMEASURED = "suppress_entries"
-"""The only method of `LOSS_OF` whose loss other code measures again on the written file."""
+UNMEASURED = frozenset({"encode_items", "encode_bloom"})
+"""Methods whose loss their key removes again: nobody else measures it."""
