@@ -44,15 +44,15 @@ def separate_errors() -> None:
 
     Rust code that calls Python back when a signal arrives calls it a panic, and prints pages about it.
     """
-    if sys.stderr is None or sys.stderr is not sys.__stderr__ or _separated.is_set():
+    printed = sys.__stderr__
+    if printed is None or sys.stderr is not printed or _separated.is_set():
         return
-    encoding, errors = sys.stderr.encoding, sys.stderr.errors
     try:
-        copy = os.dup(sys.stderr.fileno())
+        copy = os.dup(printed.fileno())
     except (OSError, ValueError):  # it is closed, or no file
         return
-    sys.stderr.flush()
-    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=encoding, errors=errors)
+    printed.flush()
+    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=printed.encoding, errors=printed.errors)
     _separated.set()
 
 

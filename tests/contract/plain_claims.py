@@ -12,6 +12,7 @@ from typing import Any
 Cells = dict[str, list[str]]
 Fields = dict[str, Any]
 Row = tuple[str, ...]
+_DATES = re.compile(r"^\[(\d{4}-\d\d-\d\d), (\d{4}-\d\d-\d\d)\]$")
 _RANGE = re.compile(r"^([\[(])(-?[\d.]+), (-?[\d.]+)([\])])$")
 
 
@@ -27,6 +28,8 @@ def covers(label: str, value: str) -> bool:
         number = float(value)
         above = number >= float(low) if opening == "[" else number > float(low)
         return above and (number <= float(high) if closing == "]" else number < float(high))
+    if dates := _DATES.match(label):  # texts in the order of time
+        return dates[1] <= value <= dates[2]
     if label.startswith("{"):
         return value in label[1:-1].split(", ")
     if label.endswith("*"):

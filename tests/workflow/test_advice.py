@@ -126,6 +126,18 @@ def test_it_is_found_out_here_if_no_other_process_can(people: Table, monkeypatch
         assert side == SideWork()
 
 
+def test_a_process_that_takes_too_long_is_not_waited_for(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Generalize(models=FIVE)
+    release = method.protect(people)
+    monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    monkeypatch.setattr(side_process, "_START", "import time; time.sleep(60)")
+    monkeypatch.setattr(side_process, "PATIENCE", 0.1)
+    with begin_side_work((method,), people, release) as side:
+        assert side.collect_alternatives() == ()
+        assert side.collect_reasons(release, people) == explain_release(release, people)
+        assert "Run it again" in side.list_notes()[0]
+
+
 def test_a_process_nobody_asked_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_process, "KERNELS", "not loaded")
     with prepare_process(is_worthwhile=True):

@@ -108,7 +108,8 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         run_account = gather_account(policy, original, release, published, record, clock.seconds)
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
-        record["advice"] = list(advise_on_loss(policy.methods(), original, published, lost, tried))
+        advice = advise_on_loss(policy.methods(), original, published, lost, tried)
+        record["advice"] = [*advice, *side.list_notes()]
         run_account = replace(
             run_account,
             differences=differences,

@@ -12,6 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
@@ -27,6 +28,8 @@ from sfumato.progress import report_progress
 KERNELS = "sfumato.kernels.anonymity.partition"
 """What it loads: a process that has this already does the work itself."""
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from sfumato.workflow.side_process import serve; serve()"
+PATIENCE = 10.0
+"""Seconds that somebody waits for an answer. On the first run of all, kernels are compiled, which takes longer."""
 _STEP = 0.2
 
 
@@ -58,15 +61,17 @@ class SideProcess:
 
 
 def wait_for(answer: Future[Any], step: str) -> Any:
-    """What the function returned; None if the process failed."""
-    while True:
+    """What the function returned; None if the process failed, or is not done in time: see `answer.done()`."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         report_progress(step)
         try:
             return answer.result(timeout=_STEP)  # in steps, so that waiting can be interrupted
         except NotYet:
             continue
         except (OSError, EOFError, pickle.UnpicklingError):
-            return None
+            break
+    return None
 
 
 def serve() -> None:

@@ -29,6 +29,10 @@ _LARGE_TABLE = 10_000
 """Rows of one."""
 _MOST_ROWS = 500_000
 """A larger table is not sent: it would lie in memory twice."""
+_LATE = (
+    "Whether something else would lose less was not tried: on a first run, the code for it is still being compiled. "
+    "Run it again for this advice."
+)
 _METHODS = ("generalize", "k_optimize")
 """Those that have alternatives, and do not load their kernels anyway."""
 
@@ -52,7 +56,12 @@ class SideWork:
         if self.alternatives is None:
             return None
         tried: tuple[TriedAlternative, ...] | None = wait_for(self.alternatives, "trying what would lose less")
-        return tried
+        return tried if self.alternatives.done() else ()
+
+    def list_notes(self) -> tuple[str, ...]:
+        """What was not found out in time."""
+        late = self.alternatives is not None and not self.alternatives.done()
+        return (_LATE,) if late else ()
 
 
 def prepare_side_work(policy: Policy, given: Any = None) -> AbstractContextManager[None]:
