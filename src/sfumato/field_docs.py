@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping
-from functools import cache
 from itertools import pairwise
 from textwrap import dedent
 from types import MappingProxyType
@@ -22,7 +21,6 @@ def find_field_doc(model: type[BaseModel], name: str) -> str:
     return next((docs[name] for docs in map(read_attribute_docs, model.__mro__) if name in docs), "")
 
 
-@cache
 def read_attribute_docs(owner: type) -> Mapping[str, str]:
     """The texts below the attributes in a class's own body, which Python itself forgets."""
     try:

@@ -28,13 +28,12 @@ def covers(label: str, value: str) -> bool:
         number = float(value)
         above = number >= float(low) if opening == "[" else number > float(low)
         return above and (number <= float(high) if closing == "]" else number < float(high))
-    if dates := _DATES.match(label):  # texts in the order of time
-        return dates[1] <= value <= dates[2]
     if label.startswith("{"):
         return value in label[1:-1].split(", ")
     if label.endswith("*"):
         return value.startswith(label.rstrip("*"))
-    return value.startswith(label) or label == "any"
+    dates = _DATES.match(label)  # texts in the order of time
+    return value.startswith(label) or label == "any" or (dates is not None and dates[1] <= value <= dates[2])
 
 
 def is_true(label: str, value: str, column: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sfumato.baskets import BasketFormat, Baskets
 from sfumato.data import basket_files
-from sfumato.data.basket_files import read_fimi
+from sfumato.data.basket_files import read_fimi, tokenize
 from sfumato.errors import DataError, PolicyError
 
 SECRET = "7431"
@@ -381,3 +381,38 @@ def test_a_million_items_parse_well_under_a_second(shared_data: Path) -> None:
         Baskets.read(path)
         took.append(time.perf_counter() - start)
     assert min(took) < 1
+
+
+MARKED_WORDS = [
+    "-1",
+    "-2",
+    "-9",
+    "-0",
+    "-",
+    "--1",
+    "-12",
+    "1-2",
+    "0",
+    "00",
+    "01",
+    "5",
+    "12",
+    "999999",
+    "9999999",
+    "a",
+    "é",
+]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(MARKED_WORDS), st.sampled_from([" ", "\n", " -1 ", "\t"]))),
+    st.sampled_from(MARKED_WORDS),
+)
+def test_words_are_numbered_as_they_appear(words: list[tuple[str, str]], last: str) -> None:
+    """Small numbers and the marks of SPMF are read by arithmetic, everything else as words: nobody sees which."""
+    text = "".join(word + gap for word, gap in words) + last
+    tokens = tokenize(text.encode())
+    split = [(number, word) for number, line in enumerate(text.split("\n")) for word in line.split()]
+    assert [tokens.words[code] for code in tokens.codes] == [word for _, word in split]
+    assert tokens.words == list(dict.fromkeys(word for _, word in split))
+    assert tokens.lines.tolist() == [number for number, _ in split]

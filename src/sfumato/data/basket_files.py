@@ -266,15 +266,20 @@ class _WordNumbering:
 
 
 def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes | None:
-    """The words as integers below the table's end, if all are canonical integers."""
-    digits = raw - np.uint8(ord("0"))
-    longest = int(lengths.max(initial=0))
-    if 10**longest > _TABLE or not np.array_equal(digits < 10, solid) or ((digits[starts] == 0) & (lengths > 1)).any():
+    """The words as integers below the table's end, if all are canonical integers; -1 to -9 for the marks of SPMF."""
+    digits, is_minus = raw - np.uint8(ord("0")), raw == ord("-")
+    negative, longest = is_minus[starts], int(lengths.max(initial=0))
+    if 10**longest >= _TABLE or not np.array_equal((digits < 10) | is_minus, solid):
         return None
-    numbers = digits[starts].astype(np.int32)
+    if np.count_nonzero(is_minus) != np.count_nonzero(negative) or (negative & (lengths != 2)).any():
+        return None
+    numbers: Codes = digits[starts + negative].astype(np.int32)
+    if ((numbers == 0) & (lengths > 1)).any():
+        return None
     for position in range(1, longest):
-        longer = np.flatnonzero(lengths > position)
+        longer = np.flatnonzero((lengths > position) & ~negative)
         numbers[longer] = 10 * numbers[longer] + digits[starts[longer] + position]
+    numbers[negative] *= -1
     return numbers
 
 

@@ -88,8 +88,9 @@ def begin_side_work(methods: tuple[Method, ...], original: Any, release: Release
     prepared = find_prepared()
     reasons = None if prepared is None else _ask_for_reasons(prepared, release, original)
     with hold_process(is_needed=due) as process:
-        asked = due and process is not None
-        tried = process.submit(list_tried_alternatives, methods[0], take_sample(original)) if asked else None
+        tried = None
+        if due and process is not None:
+            tried = process.submit(list_tried_alternatives, methods[0], take_sample(original))
         yield SideWork(reasons, tried)
 
 

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from sfumato.mine.sequences.containment import list_elements, support
+from sfumato.measure.sequences.support_counts import Pattern, count_supports
+from sfumato.mine.sequences.containment import list_elements
 from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_pattern_codes
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences
-
-Pattern = tuple[tuple[str, ...], ...]
-"""Elements of sorted item names."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +86,12 @@ def pattern_changes(
     secrets = [_name_pattern(pattern) for pattern in hidden]
     before = _name_patterns(find_subsequences(original, least, *limits), secrets)
     after = _name_patterns(find_subsequences(published, least, *limits), secrets)
-    recount = _Recount(original, published, max_gap, window)
     common = before.keys() & after.keys()
     pairs = [(before[pattern], after[pattern]) for pattern in common]
-    lost = [(before[pattern], recount.count_after(pattern)) for pattern in before.keys() - common]
-    ghosts = [(recount.count_before(pattern), after[pattern]) for pattern in after.keys() - common]
+    left = count_supports(published, before.keys() - common, max_gap, window)
+    had = count_supports(original, after.keys() - common, max_gap, window)
+    lost = [(before[pattern], count) for pattern, count in left.items()]
+    ghosts = [(count, after[pattern]) for pattern, count in had.items()]
     # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
     shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
@@ -113,29 +112,6 @@ def count_marks(original: Sequences, published: Sequences) -> int:
     mark_codes = [code for code, item in enumerate(published.items) if item == MARK]
     marks = int((published.codes == mark_codes[0]).sum()) if mark_codes else 0
     return marks + max(0, original.codes.size - published.codes.size)
-
-
-@dataclass(frozen=True)
-class _Recount:
-    """Supports of patterns that are not frequent on one side."""
-
-    original: Sequences
-    published: Sequences
-    max_gap: int | None
-    window: int | None
-
-    def count_before(self, pattern: Pattern) -> int:
-        return self._count(self.original, pattern)
-
-    def count_after(self, pattern: Pattern) -> int:
-        return self._count(self.published, pattern)
-
-    def _count(self, sequences: Sequences, pattern: Pattern) -> int:
-        values = {str(item): item for item in sequences.items}
-        if not all(name in values for element in pattern for name in element):
-            return 0
-        named = [[values[name] for name in element] for element in pattern]
-        return support(sequences, named, self.max_gap, self.window)
 
 
 def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""The supports of many patterns at once: patterns that begin alike are matched together as far as they agree.
+
+A match takes the first occurrence of each item after the one before, found in the sorted positions of that item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.mine.sequences.containment import support
+from sfumato.sequences import Sequences
+
+Pattern = tuple[tuple[str, ...], ...]
+"""Elements of sorted item names."""
+_CodePattern = tuple[int, ...]
+
+
+def count_supports(
+    sequences: Sequences, patterns: Iterable[Pattern], max_gap: int | None = None, window: int | None = None
+) -> dict[Pattern, int]:
+    """How many sequences contain each pattern."""
+    counts = dict.fromkeys(patterns, 0)
+    code_of = {str(item): code for code, item in enumerate(sequences.items)}
+    possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
+    if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:
+        coded = {tuple(code_of[name] for (name,) in one): one for one in possible if all(len(e) == 1 for e in one)}
+        searched = _PrefixSearch(sequences.codes, sequences.offsets[:-1], sequences.offsets[1:])
+        return counts | {coded[codes]: count for codes, count in searched.count(coded)}
+    for pattern in possible:
+        named = [[sequences.items[code_of[name]] for name in element] for element in pattern]
+        counts[pattern] = support(sequences, named, max_gap, window)
+    return counts
+
+
+class _Matches(NamedTuple):
+    """The sequences that contain a prefix, and for each the position after its first match."""
+
+    rows: Ints
+    after: Ints
+
+
+@dataclass
+class _PrefixSearch:
+    """Sequences of single items, in which one pattern after another is looked for."""
+
+    codes: Codes
+    starts: Ints
+    ends: Ints
+    _positions: dict[int, Ints] = field(default_factory=dict)
+
+    def count(self, patterns: Iterable[_CodePattern]) -> Iterator[tuple[_CodePattern, int]]:
+        """Each pattern of item codes, with how many sequences contain it in order and with any gaps."""
+        path = [_Matches(np.arange(self.starts.size), self.starts)]
+        last: _CodePattern = ()
+        for pattern in sorted(patterns):
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(last, pattern, strict=False)))
+            del path[shared + 1 :]
+            for code in pattern[shared:]:
+                path.append(self._extend(path[-1], code))
+            last = pattern
+            yield pattern, path[-1].rows.size
+
+    def _extend(self, matches: _Matches, code: int) -> _Matches:
+        if code not in self._positions:
+            self._positions[code] = np.append(np.flatnonzero(self.codes == code), self.codes.size)
+        positions = self._positions[code]
+        next_ones = positions[np.searchsorted(positions, matches.after)]
+        inside = next_ones < self.ends[matches.rows]
+        return _Matches(matches.rows[inside], next_ones[inside] + 1)
