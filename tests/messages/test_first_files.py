@@ -46,7 +46,7 @@ NOTED: dict[str, tuple[str, str]] = {
         'Values of "patient_id" repeat. If a person has several rows, k counts rows and not people',
     ),
     "trips.csv": (
-        "trip,x,y,t\n" + "".join(f"{i % 4},{i * 7},{i * 3},{i}\n" for i in range(60)),
+        "walk,x,y,t\n" + "".join(f"{i % 4},{i * 7},{i * 3},{i}\n" for i in range(60)),
         'The rows look like points of trips ("x", "y", "t"), and here each point counts as a person',
     ),
     "walks.txt": (

@@ -17,6 +17,8 @@ SUPPORTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005
 """Supports that are tried, highest first: dense baskets have millions of itemsets at a low one."""
 ENOUGH_ITEMSETS = 100
 """The search for a support ends once so many itemsets are frequent."""
+MOST_ITEMSETS = 10_000
+"""More take minutes to repair, and nobody reads them; a higher support is chosen, if any itemset has one."""
 ENOUGH_BASKETS = 1000
 """From so many on, a draft limits the error of supports."""
 CONFIDENCE = 0.6
@@ -32,17 +34,23 @@ class FrequentItemsets:
 
 
 def choose_support(baskets: Baskets, source: str, k: int) -> FrequentItemsets:
-    """Lower the support until enough itemsets are frequent."""
+    """Lower the support until enough itemsets are frequent; a round one, unless that yields too many."""
     from sfumato.mine.baskets.itemsets import frequent_itemsets
 
     if len(baskets) < 2 or not baskets.items:
         raise DataError(f"{source}: there are {len(baskets)} baskets with {len(baskets.items)} items; add some")
     best: FrequentItemsets | None = None
     for share in SUPPORTS:
-        count = max(k, round_down(round(share * len(baskets))))
+        exact = max(k, round(share * len(baskets)))
+        count = max(k, round_down(exact))
         if best is not None and count >= best.min_support:
             continue
-        best = FrequentItemsets(count, frequent_itemsets(baskets, count))
+        found = FrequentItemsets(count, frequent_itemsets(baskets, count))
+        if found.itemsets.height > MOST_ITEMSETS:
+            found = FrequentItemsets(exact, frequent_itemsets(baskets, exact))
+        if found.itemsets.height > MOST_ITEMSETS and best is not None and best.itemsets.height:
+            break
+        best = found
         if best.itemsets.height >= ENOUGH_ITEMSETS or count == k:
             break
     assert best is not None, "there is at least one support"

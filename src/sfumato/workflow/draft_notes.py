@@ -44,7 +44,7 @@ def note_points(columns: Iterable[str]) -> Iterator[str]:
         shown = quote_names(plain[name] for name in (*sorted(places), *sorted(times)))
         yield (
             f"The rows look like points of trips ({shown}), and here each point counts as a person. To hide whole "
-            "trips, make sequences of regions first, with sf.Sequences.from_points, and draft a policy for those."
+            'trips, give the column of those who moved the name "id", and draft again with --shape points.'
         )
 
 

@@ -26,7 +26,8 @@ _EARTH = (("lon", "lng", "long", "longitude"), ("lat", "latitude"))
 _PLANE = (("x", "easting"), ("y", "northing"))
 _TIMES = ("time", "t", "timestamp", "datetime", "date_time", "ts")
 _MOVERS = ("user", "person", "car", "vehicle", "truck", "taxi", "device", "object", "trajectory")
-_OWNERS = ("id", "uid", *_MOVERS, *(f"{name}_id" for name in (*_MOVERS, "trip")))
+_OWNERS = ("id", "uid", *_MOVERS, *(f"{name}_id" for name in (*_MOVERS, "trip")), "trip")
+"""A trip last: where a person has several, k should count people."""
 
 
 class PointFile(NamedTuple):
