@@ -20,6 +20,8 @@ from sfumato.arrays import Bytes, Flags, Ints, Singles
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
+from sfumato.mine.codes.c45 import C45Tree
+from sfumato.mine.codes.c45_decoding import decode_c45
 from sfumato.mine.codes.learner_columns import convert_for_learners, is_learnable_type, map_in_threads
 from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.progress import report_progress
@@ -41,18 +43,20 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
         from sfumato.mine.codes.tree_files import read_tree
 
         model = read_tree(model)
+    if isinstance(model, C45Tree):
+        return decode_c45(model, key, table)
     if not hasattr(model, "classes_"):
         return _decode_written(model, key, table)
     opened = TreeKey.opened(key, table)
     refuse_settings(model, opened)
     sight = DecodingTable.of(opened, table, list_feature_names(model, table, opened))
-    order = _index_classes([str(name) for name in model.classes_], opened)
+    order = index_classes([str(name) for name in model.classes_], opened)
     decoded = copy.deepcopy(model)
     trees = [decoded] if hasattr(decoded, "tree_") else decoded.estimators_
     for done, (tree, bag) in enumerate(zip(trees, _draw_bags(model, len(table)), strict=True)):
         report_progress("decoding trees", done, len(trees))
         tree.tree_ = sight.decoded(tree.tree_, bag, order, model.class_weight is not None)
-    names = np.array(opened.labels.values)[_list_kept_classes([str(name) for name in model.classes_], opened)]
+    names = np.array(opened.labels.values)[list_kept_classes([str(name) for name in model.classes_], opened)]
     decoded.classes_ = names
     return decoded
 
@@ -64,7 +68,7 @@ def _decode_written(written: Any, key: Key, table: Table) -> Any:
     if not isinstance(written, WrittenTree):
         raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
     opened = TreeKey.opened(key, table)
-    _index_classes(list(written.classes), opened)
+    index_classes(list(written.classes), opened)
     names = _list_released_columns(table, opened)
     return decode_tree(written.among(names).grown(DecodingTable.of(opened, table, names), opened), key, table)
 
@@ -145,12 +149,12 @@ def _draw_bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
     return [(np.flatnonzero(times), times[times > 0]) for times in bag_counts]
 
 
-def _list_kept_classes(codes: list[str], key: TreeKey) -> list[int]:
+def list_kept_classes(codes: list[str], key: TreeKey) -> list[int]:
     """Which of the key's classes a model predicts, in the originals' order."""
     return [index for index, code in enumerate(key.labels.codes) if code in set(codes)]
 
 
-def _index_classes(codes: list[str], key: TreeKey) -> Ints:
+def index_classes(codes: list[str], key: TreeKey) -> Ints:
     """For each of the key's classes, its index among the model's; −1 if the model does not predict it."""
     class_index = {name: index for index, name in enumerate(codes)}
     order = np.array([class_index.get(code, -1) for code in key.labels.codes], dtype=np.int64)
@@ -297,4 +301,6 @@ def tree_rules(model: Any, names: list[str] | tuple[str, ...]) -> str:
     """A tree as text, one line per test and leaf, at any depth."""
     from sklearn.tree import export_text
 
+    if isinstance(model, C45Tree):
+        return model.rules()
     return str(export_text(model, feature_names=list(names), max_depth=max(model.get_depth(), 1), decimals=6))
