@@ -20,6 +20,8 @@ from sfumato.arrays import Bytes, Flags, Ints, Singles
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
+from sfumato.mine.codes.booster import Booster
+from sfumato.mine.codes.booster_decoding import decode_booster
 from sfumato.mine.codes.c45 import C45Tree
 from sfumato.mine.codes.c45_decoding import decode_c45
 from sfumato.mine.codes.learner_columns import convert_for_learners, is_learnable_type, map_in_threads
@@ -30,14 +32,28 @@ from sfumato.table import Table
 _CHUNK = 2**16
 _TEARING = {"min_samples_leaf": 1, "min_weight_fraction_leaf": 0.0, "class_weight": None}
 """Settings that may split inside a run of one class, or round sums differently there, and when they do not."""
+_DRAWS = "draws thresholds at random between codes: its trees cannot be decoded"
+_SAVE_XGBOOST = 'is decoded from its file: have the provider call save_model("trees.json")'
+_SAVE_LIGHTGBM = "is decoded from its file: have the provider write its dump_model() as JSON"
+_REASONS = {
+    "ExtraTreeClassifier": _DRAWS,
+    "ExtraTreesClassifier": _DRAWS,
+    "GradientBoostingClassifier": "splits pure pieces, whose values may be permuted: its trees cannot be decoded",
+    "HistGradientBoostingClassifier": "cuts columns into bins by the rank of codes, which are others where values are "
+    "permuted, and keeps no rows at its nodes: its trees cannot be decoded",
+    "XGBClassifier": _SAVE_XGBOOST,
+    "Booster": f"of XGBoost {_SAVE_XGBOOST}; that of LightGBM {_SAVE_LIGHTGBM}",
+    "LGBMClassifier": _SAVE_LIGHTGBM,
+}
+"""Why other learners are refused."""
 _STRANGER = "the model was not grown on this table under this key"
 
 
 def decode_tree(model: Any, key: Key, table: Table) -> Any:
-    """The tree (or forest) that the originals would have given, as a scikit-learn model that predicts on originals.
+    """The tree (or forest) that the originals would have given, as a model that predicts on originals.
 
-    `model` is a fitted `DecisionTreeClassifier` or `RandomForestClassifier`, or the path of a file that `read_tree`
-    reads.
+    `model` is a `C45Tree`, a fitted `DecisionTreeClassifier` or `RandomForestClassifier`, or the path of a file that
+    `read_tree` reads. The result has the same kind; boosted trees of XGBoost and LightGBM come as a `Booster`.
     """
     if isinstance(model, (str, Path)):
         from sfumato.mine.codes.tree_files import read_tree
@@ -45,6 +61,8 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
         model = read_tree(model)
     if isinstance(model, C45Tree):
         return decode_c45(model, key, table)
+    if isinstance(model, Booster):
+        return decode_booster(model, key, table)
     if not hasattr(model, "classes_"):
         return _decode_written(model, key, table)
     opened = TreeKey.opened(key, table)
@@ -66,10 +84,10 @@ def _decode_written(written: Any, key: Key, table: Table) -> Any:
     from sfumato.mine.codes.tree_files import WrittenTree
 
     if not isinstance(written, WrittenTree):
-        raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
+        raise PolicyError(_explain_refusal(written))
     opened = TreeKey.opened(key, table)
     index_classes(list(written.classes), opened)
-    names = _list_released_columns(table, opened)
+    names = list_released_columns(table, opened)
     return decode_tree(written.among(names).grown(DecodingTable.of(opened, table, names), opened), key, table)
 
 
@@ -79,7 +97,7 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
     from sklearn.tree import DecisionTreeClassifier
 
     if not isinstance(model, (DecisionTreeClassifier, RandomForestClassifier)):
-        raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
+        raise PolicyError(_explain_refusal(model))
     given = model.get_params()
     if given.get("splitter") == "random":
         raise PolicyError('splitter="random" draws thresholds between codes: such a tree cannot be decoded')
@@ -102,6 +120,14 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
         )
 
 
+def _explain_refusal(model: Any) -> str:
+    """Why a learner's trees cannot be decoded."""
+    name = type(model).__name__
+    if name in _REASONS:
+        return f"{name} {_REASONS[name]}"
+    return "only a C45Tree, a fitted DecisionTreeClassifier or RandomForestClassifier, or a file can be decoded"
+
+
 def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
     """Weights of classes are fractions, and their sums depend on the order of the rows."""
     if weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
@@ -114,7 +140,7 @@ def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
 def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
     """The columns that a model was grown on, in its order; if it does not name them, those of the release."""
     given, count = getattr(model, "feature_names_in_", None), int(model.n_features_in_)
-    released = _list_released_columns(table, key)
+    released = list_released_columns(table, key)
     if given is not None:
         names = tuple(str(name) for name in given)
     else:
@@ -127,7 +153,7 @@ def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...
     return names
 
 
-def _list_released_columns(table: Table, key: TreeKey) -> tuple[str, ...]:
+def list_released_columns(table: Table, key: TreeKey) -> tuple[str, ...]:
     """The number columns of a release, in its order."""
     return tuple(
         name

@@ -18,6 +18,8 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
+from sfumato.mine.codes.booster import Booster
+from sfumato.mine.codes.booster_files import is_booster, read_booster
 from sfumato.mine.codes.c45 import C45Tree
 from sfumato.mine.codes.c45_files import FORM, LEARNER, build_c45, describe_c45
 from sfumato.mine.codes.tree_texts import WrittenTree, parse_tree_text
@@ -37,9 +39,11 @@ _LEARNERS = ("DecisionTreeClassifier", "RandomForestClassifier")
 
 
 def write_tree(model: Any, path: str | Path) -> Path:
-    """Write a fitted decision tree, random forest or C4.5 tree as JSON."""
+    """Write a fitted decision tree, random forest or C4.5 tree as JSON; boosted trees as their package would."""
     if isinstance(model, C45Tree):
         return _write_content(describe_c45(model), Path(path))
+    if isinstance(model, Booster):
+        return _write_content(model.content, Path(path))
     name = type(model).__name__
     if name not in _LEARNERS or not hasattr(model, "classes_"):
         raise PolicyError(f"only a C45Tree or a fitted {' or '.join(_LEARNERS)} can be written")
@@ -84,7 +88,10 @@ def _list_node_parts() -> list[tuple[str, str]]:
 
 
 def read_tree(path: str | Path) -> Any:
-    """Read a tree: our JSON as a scikit-learn model, `export_text` or ONNX as a `WrittenTree`."""
+    """Read a tree: our JSON as the model it was, `export_text` or ONNX as a `WrittenTree`.
+
+    The JSON of XGBoost (`save_model`) or LightGBM (`dump_model`) is read as a `Booster`.
+    """
     source = Path(path)
     try:
         content = source.read_bytes()
@@ -117,6 +124,8 @@ def _refuse_pickle(content: bytes, source: Path) -> None:
 def _parse_tree(text: str, source: str) -> Any:
     try:
         given = json.loads(text)
+        if is_booster(given):
+            return read_booster(given, source)
         if given["sfumato_tree"] == FORM and given["learner"] == LEARNER:
             return build_c45(given, source)
         if given["sfumato_tree"] != FORM or given["learner"] not in _LEARNERS:
