@@ -35,12 +35,17 @@ def _name_branch(tree: C45Tree, parent: int, node: int) -> str:
     column = tree.columns[int(tree.nodes.column[parent])]
     if column.words is None:
         sign = "<=" if node == tree.nodes.first[parent] else ">"
-        return f"{column.name} {sign} {tree.nodes.threshold[parent]:.9g}"
+        return f"{_join_lines(column.name)} {sign} {tree.nodes.threshold[parent]:.9g}"
     word = column.words[int(tree.nodes.word[node])]
-    return f"{column.name} = {MISSING if word is None else word}"
+    return f"{_join_lines(column.name)} = {MISSING if word is None else _join_lines(word)}"
 
 
 def _name_leaf(tree: C45Tree, node: int) -> str:
     tally = tree.nodes.tally[node]
     wrong = int(tally.sum() - tally.max())
-    return f"{tree.classes_[tally.argmax()]} ({int(tally.sum())}{f'/{wrong}' if wrong else ''})"
+    return f"{_join_lines(str(tree.classes_[tally.argmax()]))} ({int(tally.sum())}{f'/{wrong}' if wrong else ''})"
+
+
+def _join_lines(text: str) -> str:
+    """A line break in a name or a word must not look like a branch."""
+    return "\\n".join(text.splitlines()) if len(text.splitlines()) > 1 else text
