@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +12,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import sfumato as sf
+from sfumato.cli.mining_commands import decode_command, mine_command
 from sfumato.cli.tree_commands import TreeOptions, count_nodes, grow_tree, print_tree
 from sfumato.mine.codes.c45 import train_c45
 from sfumato.mine.codes.tree_files import read_tree
 
-COMMAND = str(Path(sys.executable).with_name("sfumato"))
 POLICY = """
 [data]
 path = "people.csv"
@@ -42,11 +39,6 @@ path = "out"
 """
 
 
-def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    where = {**os.environ, "SFUMATO_HOME": str(folder / "home")}
-    return subprocess.run([COMMAND, *arguments], cwd=folder, env=where, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
 def people(tmp_path: Path) -> Path:
     lot = np.random.default_rng(1)
@@ -59,22 +51,23 @@ def people(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_whole_way(people: Path) -> None:
-    done = ran(people, "run", "policy.toml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    grown = ran(people, "mine", "out/release", "--target", "risk", "--learner", "c45", "--out", "tree.json")
-    assert grown.returncode == 0, grown.stderr
-    assert "class " in grown.stdout and "pilot" not in grown.stdout and "Written to tree.json." in grown.stdout
+def test_the_whole_way(people: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_HOME", str(people / "home"))
+    monkeypatch.chdir(people)
+    sf.run("policy.toml")
+    mine_command("out/release", target="risk", learner="c45", out=Path("tree.json"))
+    grown = capsys.readouterr().out
+    assert "class " in grown and "pilot" not in grown and "Written to tree.json." in grown
     key = next((people / "out/private").glob("*.key.json"))
-    decoded = ran(people, "decode", "tree.json", str(key), "people.csv", "--out", "decoded.json")
-    assert decoded.returncode == 0, decoded.stderr
+    decode_command(Path("tree.json"), key, "people.csv", out=Path("decoded.json"))
+    decoded = capsys.readouterr().out
     table = sf.Table.read(
-        people / "people.csv", roles={"name": "identifying"} | dict.fromkeys(("age", "job", "risk"), "insensitive")
+        "people.csv", roles={"name": "identifying"} | dict.fromkeys(("age", "job", "risk"), "insensitive")
     )
     direct = train_c45(table, "risk")
-    assert decoded.stdout.splitlines()[:-1] == direct.rules().splitlines()
-    assert "job = nurse\\ncook" in decoded.stdout
-    assert read_tree(people / "decoded.json").rules() == direct.rules()
+    assert decoded.splitlines()[:-1] == direct.rules().splitlines()
+    assert "job = nurse\\ncook" in decoded
+    assert read_tree("decoded.json").rules() == direct.rules()
     assert count_nodes(direct) == len(direct.nodes)
 
 
