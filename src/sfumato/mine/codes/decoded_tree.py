@@ -40,7 +40,7 @@ _REASONS = {
     "ExtraTreesClassifier": _DRAWS,
     "GradientBoostingClassifier": "splits pure pieces, whose values may be permuted: its trees cannot be decoded",
     "HistGradientBoostingClassifier": "cuts columns into bins by the rank of codes, which are others where values are "
-    "permuted, and keeps no rows at its nodes: its trees cannot be decoded",
+    "permuted, and scikit-learn does not publish its trees: they cannot be decoded",
     "XGBClassifier": _SAVE_XGBOOST,
     "Booster": f"of XGBoost {_SAVE_XGBOOST}; that of LightGBM {_SAVE_LIGHTGBM}",
     "LGBMClassifier": _SAVE_LIGHTGBM,
