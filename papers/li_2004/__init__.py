@@ -16,8 +16,8 @@ PAPER = Paper(
 
 _ADULT = ("adult/adult.data", "adult/adult.test")
 _LEARNER = (
-    "Trees: scikit-learn's (entropy, two rows a leaf) with C4.5's pessimistic pruning, 10-fold cross-validation within "
-    "each data set as in the paper, and also on the originals of the held-out records."
+    "Trees: C4.5's, pruned at 25 % confidence but without raising branches, 10-fold cross-validation within each data "
+    "set as in the paper, and also on the originals of the held-out records."
 )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from papers.li_2004.example import (
     Example,
     insurance,
 )
+from papers.li_2004.validated_trees import count_leaves, grow
 from papers.study import Findings, Setting, Statement
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
@@ -188,3 +190,15 @@ def test_table_4_goes_the_papers_way(shared_data: Path) -> None:
     assert error["original"] < error["optimal"] < error["random"] - 10  # 19.01, 30.44, 50.10
     read = table_4.grids[1].frame.filter(pl.col("data") == "optimal").to_dicts()[0]
     assert read["undone_right"] > read["foretold_right"] + 0.05
+
+
+def test_leaves_are_counted_as_c45_does() -> None:
+    """One test of a column of three values, one of which goes to neither branch: three leaves, two of them reached."""
+    frame = pl.DataFrame({"a": ["u"] * 6 + ["v"] * 6, "b": ["p", "q", "r"] * 4})
+    codes = np.array([0, 0, 0, 0, 0, 1] + [1] * 6)
+    kept = frame.with_columns(pl.when(pl.int_range(12) == 0).then(pl.lit("w")).otherwise(pl.col("a")).alias("a"))
+    assert count_leaves(grow(frame, codes)) == grow(frame, codes).n_leaves == 2
+    below = grow(kept, codes)
+    assert count_leaves(below) == below.n_leaves == 3
+    nodes = replace(below.nodes, children=np.where(below.nodes.children == 3, 2, below.nodes.children))
+    assert count_leaves(replace(below, nodes=nodes)) == 4

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sfumato.baskets import BasketFormat, Baskets
 
 from sfumato.cli.messages import print_attacks, print_rows
-from sfumato.cli.terminal import escape_text, print_json, print_line, show_progress
+from sfumato.cli.terminal import print_json, print_line, show_progress
 
 SHOWN = 20
 """How many rows the terminal shows; a file gets all of them."""
@@ -57,8 +57,16 @@ def mine_command(
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="For a release folder: train a tree that predicts this column.")
+        str | None,
+        typer.Option(help="Train a tree that predicts this column: for a noisy release folder, or with --learner."),
     ] = None,
+    learner: Annotated[
+        str | None, typer.Option(help="For a table or a release folder with --target: c45 grows a C4.5 tree.")
+    ] = None,
+    min_rows: Annotated[int, typer.Option(help="C4.5: the least rows in two branches of each test.")] = 2,
+    pruning: Annotated[
+        float, typer.Option(help="C4.5: the confidence of error limits; lower prunes more, 1 not at all.")
+    ] = 0.25,
     reconstruct: Annotated[
         str, typer.Option(help="How the tree removes noise: by_class, global, local or none.")
     ] = "by_class",
@@ -81,7 +89,11 @@ def mine_command(
     from sfumato.baskets import Baskets
     from sfumato.cli.basket_estimates import EstimateOptions, estimate_released_baskets, holds_randomized_baskets
     from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
+    from sfumato.cli.tree_commands import TreeOptions, grow_tree
 
+    if learner is not None:
+        grow_tree(data, target, TreeOptions(learner, min_rows, pruning, separator), out, as_json)
+        return
     distorted = not column and not target and holds_randomized_baskets(Path(data))
     if column or target or (Path(data).is_dir() and not distorted):
         _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
@@ -131,7 +143,10 @@ def _mine_noisy_columns(
     if columns and target is not None:
         raise PolicyError("--column asks for a distribution, --target for a tree; use only one of them")
     if folder.is_file():
-        raise PolicyError(f"{folder}: --column and --target need a release folder, and this is a file")
+        raise PolicyError(
+            f"{folder}: --column and --target need a release folder, and this is a file; "
+            "--learner c45 grows a tree on a file"
+        )
     with show_progress(as_json):
         release = read_release(folder)
         _refuse_other_shapes(folder, release.data)
@@ -192,7 +207,10 @@ def attack_command(
 
 
 def decode_command(
-    model: Annotated[Path, typer.Argument(help="The provider's tree: sfumato's JSON, scikit-learn's text, or ONNX.")],
+    model: Annotated[
+        Path,
+        typer.Argument(help="The provider's tree: JSON of sfumato, XGBoost or LightGBM, scikit-learn's text, or ONNX."),
+    ],
     key: Annotated[Path, typer.Argument(help="The key that encoded the data.")],
     data: Annotated[str, typer.Argument(help="The original table: a file, or the address of a database table.")],
     passphrase: Annotated[
@@ -203,8 +221,9 @@ def decode_command(
     as_json: Json = False,
 ) -> None:
     """Decode a tree that was trained on codes into the tree of the originals."""
+    from sfumato.cli.tree_commands import count_nodes, print_tree
     from sfumato.key import Key
-    from sfumato.mine import decode_tree, tree_rules, write_tree
+    from sfumato.mine import decode_tree, write_tree
     from sfumato.table import Table
 
     with show_progress(as_json):
@@ -214,24 +233,14 @@ def decode_command(
             write_tree(decoded, out)
     names = [str(name) for name in decoded.feature_names_in_]
     if as_json:
-        print_json({"features": names, "nodes": _count_nodes(decoded), "written": str(out) if out else None})
-        return
-    names = [escape_text(name) for name in names]  # a line break in a name would start a new line
-    _print_lines(
-        tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_count_nodes(decoded)} nodes."
-    )
-    if out is not None:
-        print_line(f"Written to {out}.")
+        print_json({"features": names, "nodes": count_nodes(decoded), "written": str(out) if out else None})
+    else:
+        print_tree(decoded, names, out)
 
 
 def _print_lines(text: str) -> None:
     for line in text.split("\n"):
         print_line(line)
-
-
-def _count_nodes(model: Any) -> int:
-    trees = [model] if hasattr(model, "tree_") else model.estimators_
-    return sum(int(tree.tree_.node_count) for tree in trees)
 
 
 def _check_format(form: str | None) -> BasketFormat | None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sfumato.mine.baskets.mined_files import write_itemsets as write_itemsets
     from sfumato.mine.baskets.published_rules import individuals_behind as individuals_behind
     from sfumato.mine.baskets.published_rules import patterns_behind as patterns_behind
+    from sfumato.mine.codes.c45 import C45Tree as C45Tree
+    from sfumato.mine.codes.c45 import train_c45 as train_c45
     from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
     from sfumato.mine.codes.decoded_tree import tree_rules as tree_rules
     from sfumato.mine.codes.item_key import decode_itemsets as decode_itemsets

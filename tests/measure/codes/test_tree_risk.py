@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sfumato as sf
 from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
+from sfumato.mine.codes.c45 import train_c45
 from sfumato.mine.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
 from sfumato.mine.codes.crack_functions import bound_by_rank
 
@@ -75,6 +76,19 @@ def test_paths_by_hand() -> None:
     assert found.cracks.sum() == expected
     with pytest.raises(sf.PolicyError, match="fitted decision tree"):
         path_risk(DecisionTreeClassifier(), true, [], [], 0.1)
+
+
+def test_paths_of_a_c45_tree() -> None:
+    """One threshold, 8.5, and the same on codes twice the values; trees of words have no thresholds to guess."""
+    rows = {"x": [*range(16)], "y": ["a"] * 9 + ["b"] * 7}
+    true = train_c45(sf.Table.of(rows), "y")
+    coded = train_c45(sf.Table.of(rows | {"x": [2 * x for x in rows["x"]]}), "y")
+    found = path_risk(coded, true, [lambda codes: codes / 2], [15.0], 0.01)
+    assert found.paths.tolist() == [0, 2] and found.cracks.tolist() == [0, 2]
+    assert path_risk(coded, true, [lambda codes: codes], [15.0], 0.01).risk == 0.0
+    words = train_c45(sf.Table.of({"x": ["u"] * 9 + ["v"] * 7, "y": rows["y"]}), "y")
+    with pytest.raises(sf.PolicyError, match="tests words"):
+        path_risk(words, words, [], [], 0.1)
 
 
 def test_shelter_by_hand() -> None:

@@ -17,6 +17,8 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.measure.codes.c45_equality import same_c45_tree
+from sfumato.mine.codes.c45 import C45Tree
 from sfumato.progress import report_progress
 from sfumato.release import Number
 from sfumato.table import Table
@@ -39,6 +41,8 @@ def same_tree(tree: Any, other: Any, up_to_ties: bool = False) -> bool:
     Forests are compared tree by tree. With `up_to_ties`, either of two equally good splits is accepted, and the
     branches below are not compared.
     """
+    if isinstance(tree, C45Tree) or isinstance(other, C45Tree):
+        return type(tree) is type(other) and same_c45_tree(tree, other)
     if list(map(str, tree.classes_)) != list(map(str, other.classes_)):
         return False
     if hasattr(tree, "estimators_") != hasattr(other, "estimators_"):

@@ -17,6 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.mine.codes.c45 import C45Tree
 from sfumato.mine.codes.coded_columns import CodedColumn, find_unit
 from sfumato.mine.codes.crack_functions import bound_by_rank
 from sfumato.mine.codes.learner_columns import find_class_ranges, is_learnable_type
@@ -87,7 +88,27 @@ def path_risk(
     return PathRisk(np.bincount(depth[leaves], minlength=longest), np.bincount(depth[is_path_end], minlength=longest))
 
 
+@dataclass(frozen=True)
+class _TwoWayTree:
+    """A C4.5 tree that tests numbers only, with scikit-learn's names."""
+
+    children_left: Ints
+    children_right: Ints
+    feature: Ints
+    threshold: Floats
+
+    @property
+    def node_count(self) -> int:
+        return len(self.feature)
+
+
 def _require_tree(model: Any) -> Any:
+    if isinstance(model, C45Tree):
+        nodes = model.nodes
+        if bool((nodes.missing[nodes.column >= 0] < 0).any()):
+            raise PolicyError("paths need a tree that tests numbers only; this one tests words")
+        right = np.where(nodes.first >= 0, nodes.first + 1, _LEAF)
+        return _TwoWayTree(nodes.first, right, nodes.column, nodes.threshold)
     if not hasattr(model, "tree_"):
         raise PolicyError("paths need a fitted decision tree")
     return model.tree_

@@ -20,6 +20,10 @@ from sfumato.arrays import Bytes, Flags, Ints, Singles
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
+from sfumato.mine.codes.booster import Booster
+from sfumato.mine.codes.booster_decoding import decode_booster
+from sfumato.mine.codes.c45 import C45Tree
+from sfumato.mine.codes.c45_decoding import decode_c45
 from sfumato.mine.codes.learner_columns import convert_for_learners, is_learnable_type, map_in_threads
 from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.progress import report_progress
@@ -28,31 +32,49 @@ from sfumato.table import Table
 _CHUNK = 2**16
 _TEARING = {"min_samples_leaf": 1, "min_weight_fraction_leaf": 0.0, "class_weight": None}
 """Settings that may split inside a run of one class, or round sums differently there, and when they do not."""
+_DRAWS = "draws thresholds at random between codes: its trees cannot be decoded"
+_SAVE_XGBOOST = 'is decoded from its file: have the provider call save_model("trees.json")'
+_SAVE_LIGHTGBM = "is decoded from its file: have the provider write its dump_model() as JSON"
+_REASONS = {
+    "ExtraTreeClassifier": _DRAWS,
+    "ExtraTreesClassifier": _DRAWS,
+    "GradientBoostingClassifier": "splits pure pieces, whose values may be permuted: its trees cannot be decoded",
+    "HistGradientBoostingClassifier": "cuts columns into bins by the rank of codes, which are others where values are "
+    "permuted, and scikit-learn does not publish its trees: they cannot be decoded",
+    "XGBClassifier": _SAVE_XGBOOST,
+    "Booster": f"of XGBoost {_SAVE_XGBOOST}; that of LightGBM {_SAVE_LIGHTGBM}",
+    "LGBMClassifier": _SAVE_LIGHTGBM,
+}
+"""Why other learners are refused."""
 _STRANGER = "the model was not grown on this table under this key"
 
 
 def decode_tree(model: Any, key: Key, table: Table) -> Any:
-    """The tree (or forest) that the originals would have given, as a scikit-learn model that predicts on originals.
+    """The tree (or forest) that the originals would have given, as a model that predicts on originals.
 
-    `model` is a fitted `DecisionTreeClassifier` or `RandomForestClassifier`, or the path of a file that `read_tree`
-    reads.
+    `model` is a `C45Tree`, a fitted `DecisionTreeClassifier` or `RandomForestClassifier`, or the path of a file that
+    `read_tree` reads. The result has the same kind; boosted trees of XGBoost and LightGBM come as a `Booster`.
     """
     if isinstance(model, (str, Path)):
         from sfumato.mine.codes.tree_files import read_tree
 
         model = read_tree(model)
+    if isinstance(model, C45Tree):
+        return decode_c45(model, key, table)
+    if isinstance(model, Booster):
+        return decode_booster(model, key, table)
     if not hasattr(model, "classes_"):
         return _decode_written(model, key, table)
     opened = TreeKey.opened(key, table)
     refuse_settings(model, opened)
     sight = DecodingTable.of(opened, table, list_feature_names(model, table, opened))
-    order = _index_classes([str(name) for name in model.classes_], opened)
+    order = index_classes([str(name) for name in model.classes_], opened)
     decoded = copy.deepcopy(model)
     trees = [decoded] if hasattr(decoded, "tree_") else decoded.estimators_
     for done, (tree, bag) in enumerate(zip(trees, _draw_bags(model, len(table)), strict=True)):
         report_progress("decoding trees", done, len(trees))
         tree.tree_ = sight.decoded(tree.tree_, bag, order, model.class_weight is not None)
-    names = np.array(opened.labels.values)[_list_kept_classes([str(name) for name in model.classes_], opened)]
+    names = np.array(opened.labels.values)[list_kept_classes([str(name) for name in model.classes_], opened)]
     decoded.classes_ = names
     return decoded
 
@@ -62,10 +84,10 @@ def _decode_written(written: Any, key: Key, table: Table) -> Any:
     from sfumato.mine.codes.tree_files import WrittenTree
 
     if not isinstance(written, WrittenTree):
-        raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
+        raise PolicyError(_explain_refusal(written))
     opened = TreeKey.opened(key, table)
-    _index_classes(list(written.classes), opened)
-    names = _list_released_columns(table, opened)
+    index_classes(list(written.classes), opened)
+    names = list_released_columns(table, opened)
     return decode_tree(written.among(names).grown(DecodingTable.of(opened, table, names), opened), key, table)
 
 
@@ -75,7 +97,7 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
     from sklearn.tree import DecisionTreeClassifier
 
     if not isinstance(model, (DecisionTreeClassifier, RandomForestClassifier)):
-        raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
+        raise PolicyError(_explain_refusal(model))
     given = model.get_params()
     if given.get("splitter") == "random":
         raise PolicyError('splitter="random" draws thresholds between codes: such a tree cannot be decoded')
@@ -98,6 +120,14 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
         )
 
 
+def _explain_refusal(model: Any) -> str:
+    """Why a learner's trees cannot be decoded."""
+    name = type(model).__name__
+    if name in _REASONS:
+        return f"{name} {_REASONS[name]}"
+    return "only a C45Tree, a fitted DecisionTreeClassifier or RandomForestClassifier, or a file can be decoded"
+
+
 def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
     """Weights of classes are fractions, and their sums depend on the order of the rows."""
     if weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
@@ -110,7 +140,7 @@ def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
 def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
     """The columns that a model was grown on, in its order; if it does not name them, those of the release."""
     given, count = getattr(model, "feature_names_in_", None), int(model.n_features_in_)
-    released = _list_released_columns(table, key)
+    released = list_released_columns(table, key)
     if given is not None:
         names = tuple(str(name) for name in given)
     else:
@@ -123,7 +153,7 @@ def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...
     return names
 
 
-def _list_released_columns(table: Table, key: TreeKey) -> tuple[str, ...]:
+def list_released_columns(table: Table, key: TreeKey) -> tuple[str, ...]:
     """The number columns of a release, in its order."""
     return tuple(
         name
@@ -145,12 +175,12 @@ def _draw_bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
     return [(np.flatnonzero(times), times[times > 0]) for times in bag_counts]
 
 
-def _list_kept_classes(codes: list[str], key: TreeKey) -> list[int]:
+def list_kept_classes(codes: list[str], key: TreeKey) -> list[int]:
     """Which of the key's classes a model predicts, in the originals' order."""
     return [index for index, code in enumerate(key.labels.codes) if code in set(codes)]
 
 
-def _index_classes(codes: list[str], key: TreeKey) -> Ints:
+def index_classes(codes: list[str], key: TreeKey) -> Ints:
     """For each of the key's classes, its index among the model's; −1 if the model does not predict it."""
     class_index = {name: index for index, name in enumerate(codes)}
     order = np.array([class_index.get(code, -1) for code in key.labels.codes], dtype=np.int64)
@@ -297,4 +327,6 @@ def tree_rules(model: Any, names: list[str] | tuple[str, ...]) -> str:
     """A tree as text, one line per test and leaf, at any depth."""
     from sklearn.tree import export_text
 
+    if isinstance(model, C45Tree):
+        return model.rules()
     return str(export_text(model, feature_names=list(names), max_depth=max(model.get_depth(), 1), decimals=6))

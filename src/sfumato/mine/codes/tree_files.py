@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Trees in files that can be read without running code: never a pickle.
 
-The JSON form holds a complete scikit-learn tree or forest, with exact numbers (`write_tree`). scikit-learn's
-`export_text` and ONNX omit counts, which are taken from the table when the tree is decoded. A file is checked before it
-is used: every node has one parent that comes before it, so a tree is a tree.
+The JSON form holds a complete scikit-learn tree or forest, or a C4.5 tree, with exact numbers (`write_tree`).
+scikit-learn's `export_text` and ONNX omit counts, which are taken from the table when the tree is decoded. A file is
+checked before it is used: every node has one parent that comes before it, so a tree is a tree.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
+from sfumato.mine.codes.booster import Booster
+from sfumato.mine.codes.booster_files import is_booster, read_booster
+from sfumato.mine.codes.c45 import C45Tree
+from sfumato.mine.codes.c45_files import FORM, LEARNER, build_c45, describe_c45
 from sfumato.mine.codes.tree_texts import WrittenTree, parse_tree_text
 
-FORM = 1
-"""The version of the JSON form."""
 _NODES = {
     "left": ("left_child", np.int64),
     "right": ("right_child", np.int64),
@@ -37,10 +39,14 @@ _LEARNERS = ("DecisionTreeClassifier", "RandomForestClassifier")
 
 
 def write_tree(model: Any, path: str | Path) -> Path:
-    """Write a fitted decision tree or random forest as JSON."""
+    """Write a fitted decision tree, random forest or C4.5 tree as JSON; boosted trees as their package would."""
+    if isinstance(model, C45Tree):
+        return _write_content(describe_c45(model), Path(path))
+    if isinstance(model, Booster):
+        return _write_content(model.content, Path(path))
     name = type(model).__name__
     if name not in _LEARNERS or not hasattr(model, "classes_"):
-        raise PolicyError(f"only a fitted {' or '.join(_LEARNERS)} can be written")
+        raise PolicyError(f"only a C45Tree or a fitted {' or '.join(_LEARNERS)} can be written")
     trees = [model] if hasattr(model, "tree_") else model.estimators_
     names = getattr(model, "feature_names_in_", None)
     content = {
@@ -54,7 +60,10 @@ def write_tree(model: Any, path: str | Path) -> Path:
         "rows_drawn": getattr(model, "_n_samples_bootstrap", None),
         "trees": [_encode_tree(tree) for tree in trees],
     }
-    target = Path(path)
+    return _write_content(content, Path(path))
+
+
+def _write_content(content: dict[str, Any], target: Path) -> Path:
     try:
         target.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
     except OSError as error:
@@ -79,7 +88,10 @@ def _list_node_parts() -> list[tuple[str, str]]:
 
 
 def read_tree(path: str | Path) -> Any:
-    """Read a tree: our JSON as a scikit-learn model, `export_text` or ONNX as a `WrittenTree`."""
+    """Read a tree: our JSON as the model it was, `export_text` or ONNX as a `WrittenTree`.
+
+    The JSON of XGBoost (`save_model`) or LightGBM (`dump_model`) is read as a `Booster`.
+    """
     source = Path(path)
     try:
         content = source.read_bytes()
@@ -112,6 +124,10 @@ def _refuse_pickle(content: bytes, source: Path) -> None:
 def _parse_tree(text: str, source: str) -> Any:
     try:
         given = json.loads(text)
+        if is_booster(given):
+            return read_booster(given, source)
+        if given["sfumato_tree"] == FORM and given["learner"] == LEARNER:
+            return build_c45(given, source)
         if given["sfumato_tree"] != FORM or given["learner"] not in _LEARNERS:
             raise DataError(f"{source}: the tree has another version, or a learner that cannot be decoded")
         return _build_model(given, source)

@@ -54,12 +54,13 @@ class EncodeForTrees(KeyedMethod):
 
     Guarantee: scikit-learn's `DecisionTreeClassifier` (gini, entropy, log_loss; any max_depth, max_leaf_nodes,
     ccp_alpha, min_samples_split, min_impurity_decrease, max_features with the same random_state; no weights) and
-    `RandomForestClassifier` grown on the release and decoded with the key is, node by node, what the originals give.
-    With `permute=False` also under min_samples_leaf and class_weight. Not under splitter="random" or in boosting. With
-    direction="random": equal up to ties between equally good splits, and neither forests nor max_features. Against: a
-    provider who knows some values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles,
-    frequencies): the risk is measured, not bounded. Limits: columns of numbers only; others are renamed by a keyed
-    bijection, without any guarantee for trees that use them. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
+    `RandomForestClassifier`, and `train_c45`, grown on the release and decoded with the key are, node by node, what the
+    originals give. With `permute=False` also under min_samples_leaf and class_weight, and XGBoost's boosted trees;
+    LightGBM's if all columns are above 0. Not under splitter="random". With direction="random": equal up to ties
+    between equally good splits, and neither forests nor max_features nor boosting. Against: a provider who knows some
+    values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles, frequencies): the risk
+    is measured, not bounded. Limits: columns of numbers; others are renamed by a keyed bijection, with a guarantee for
+    C4.5 only. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
     """
 
     utility = "codes"
@@ -92,7 +93,7 @@ class EncodeForTrees(KeyedMethod):
     """`monotone`: codes rise with values; `random`: each column rises or falls at random (then trees are equal up to
     ties only)."""
     permute: bool = True
-    """Whether values of pure pieces are permuted: stronger, but not exact under min_samples_leaf or in boosting."""
+    """Whether values of pure pieces are permuted: stronger, but neither min_samples_leaf nor boosting is exact then."""
     curves: tuple[Curve, ...] = Field(default=CURVES, min_length=1)
     """The functions that transform mixed pieces, alone or composed."""
 

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Decode a C4.5 tree that a provider grew on codes to the originals' own values.
+
+As for other trees, decoding is by location: the rows that go to each side are known, so the threshold is put between
+their original numbers; words get their names back. Nothing about the settings must be refused: thresholds are at
+boundary points only, where permuted values never are. A tree of another table or key is rejected: at every node the
+rows of each class are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.key import Key
+from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells, widen_sides
+from sfumato.mine.codes.learner_columns import convert_for_learners
+from sfumato.mine.codes.tree_key import TreeKey
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.mine.codes.c45 import C45Tree, TestedColumn
+
+_STRANGER = "the tree was not grown on this table under this key"
+
+
+def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
+    """The tree that the originals would have given."""
+    from sfumato.mine.codes.decoded_tree import index_classes, list_kept_classes
+
+    opened = TreeKey.opened(key, table)
+    names = [str(name) for name in tree.classes_]
+    order = index_classes(names, opened)
+    codes = opened.labels.numbers(table.frame[opened.target], table.source)
+    if int(codes.min(initial=0)) < 0 or int(order[codes].min(initial=0)) < 0:
+        raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
+    seen, true = _read_both_forms(tree, opened, table)
+    turned = _flag_falling_tests(tree, opened)
+    walk = _Walk.of(tree.nodes, seen, true, order[codes], turned)
+    if not np.array_equal(walk.tally, tree.nodes.tally):
+        raise DataError(f"{_STRANGER}: other rows, or rows of other classes, reach its nodes")
+    missing = walk.choose_missing_sides(tree.nodes, turned)
+    nodes = replace(tree.nodes, threshold=walk.locate_thresholds(tree.nodes), missing=missing)
+    nodes = nodes.arrange(nodes.children, turned)
+    return replace(
+        tree,
+        target=opened.target,
+        classes_=np.array(opened.labels.values)[list_kept_classes(names, opened)],
+        columns=tuple(_restore_words(column, opened) for column in tree.columns),
+        nodes=replace(nodes, tally=nodes.tally[:, order[order >= 0]]),
+    )
+
+
+def _read_both_forms(tree: C45Tree, key: TreeKey, table: Table) -> tuple[NodeCells, NodeCells]:
+    """The columns as the provider's learner saw them, and as they are; words have the same indices in both."""
+    encoded = key.encoded(table, key.places(table)).drop(table.identifying if table.roles else [])
+    absent = [column.name for column in tree.columns if column.name not in encoded.columns]
+    if absent:
+        raise PolicyError(f"{table.source}: {quote_names(absent[:12])} is not a column of the release; the tree has it")
+    seen = tuple(column.read(encoded, table.source) for column in tree.columns)
+    true = tuple(
+        convert_for_learners(table.frame[column.name], table.source) if column.words is None else cells
+        for column, cells in zip(tree.columns, seen, strict=True)
+    )
+    return NodeCells(seen), NodeCells(true)
+
+
+def _flag_falling_tests(tree: C45Tree, key: TreeKey) -> Flags:
+    falls = [column.name in key.columns and not key.columns[column.name].rising for column in tree.columns]
+    return np.array([*falls, False])[tree.nodes.column]
+
+
+def _restore_words(column: TestedColumn, key: TreeKey) -> TestedColumn:
+    if column.words is None or column.name not in key.categories:
+        return column
+    names = key.categories[column.name]
+    known = dict(zip(names.codes, names.values, strict=True))
+    if any(word is not None and word not in known for word in column.words):
+        raise DataError(f'{_STRANGER}: words of "{column.name}" are not codes of the key')
+    return replace(column, words=tuple(None if word is None else known[word] for word in column.words))
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """What was seen at each node when the rows went down by their codes; sides are those of the originals."""
+
+    tally: Ints
+    sides: Floats
+    """The largest original number on the lower side, and the smallest on the upper one."""
+    known: Ints
+    """Nodes × sides: rows whose number is known."""
+    missing: Ints
+    """Rows whose number is missing."""
+
+    @classmethod
+    def of(cls, nodes: C45Nodes, seen: NodeCells, true: NodeCells, classes: Ints, turned: Flags) -> _Walk:
+        many = len(nodes)
+        sides = np.tile([-np.inf, np.inf], (many, 1))
+        tally, known, missing = np.zeros_like(nodes.tally), np.zeros((many, 2), np.int64), np.zeros(many, np.int64)
+        rows, node = np.arange(len(classes)), np.zeros(len(classes), dtype=np.int64)
+        while len(rows):
+            np.add.at(tally, (node, classes[rows]), 1)
+            rows, node = rows[nodes.column[node] >= 0], node[nodes.column[node] >= 0]
+            child = seen.step(nodes, rows, node)
+            for index in np.unique(nodes.column[node]):
+                values = true.columns[index][rows]
+                if values.dtype != np.float32:
+                    continue
+                here = nodes.column[node] == index
+                missing += np.bincount(node[here & np.isnan(values)], minlength=many)
+                here &= ~np.isnan(values)
+                own = node[here]
+                upper = (child[here] > nodes.first[own]) ^ turned[own]
+                widen_sides(sides, own, values[here].astype(np.float32), upper)
+                np.add.at(known, (own, upper.astype(np.int64)), 1)
+            rows, node = rows[child != node], child[child != node]
+        return cls(tally, sides, known, missing)
+
+    def locate_thresholds(self, nodes: C45Nodes) -> Floats:
+        """Half-way between the originals' numbers; rejected where these do not separate."""
+        tests = nodes.missing >= 0
+        lower, upper = self.sides[tests, 0], self.sides[tests, 1]
+        if not bool((np.isfinite(lower) & np.isfinite(upper) & (lower < upper)).all()):
+            raise DataError(f"{_STRANGER}: a test separates codes, but not the originals")
+        threshold = np.full(len(nodes), np.nan)
+        threshold[tests] = (lower + upper) / 2
+        return threshold
+
+    def choose_missing_sides(self, nodes: C45Nodes, turned: Flags) -> Ints:
+        """As the tree has it; where nothing is missing, the larger side of the originals, the lower one if equal."""
+        upper = (self.known[:, 1] > self.known[:, 0]) ^ turned
+        return np.where((nodes.missing < 0) | (self.missing > 0), nodes.missing, upper)
