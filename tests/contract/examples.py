@@ -154,6 +154,17 @@ METHOD_EXAMPLES = (
         few_columns,
         secrets=("female",),
     ),
+    Example(
+        "suppress entries, as printed",
+        sf.SuppressEntries(
+            private={"columns": ["disease"], "where": {"sex": "female"}},
+            confidence=0.7,
+            min_support=3,
+            search="grades_once",
+        ),
+        few_columns,
+        secrets=("female",),
+    ),
     Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), people),
     Example("add noise", sf.AddNoise(columns="age", ranges={"age": (0, 120)}), people),
     Example(

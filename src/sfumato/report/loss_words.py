@@ -21,6 +21,10 @@ LOSSES = {
         "Entries blanked to protect",
         "Entries that were not private, blanked so that rules predict no private entry.",
     ),
+    "leftover_rules": (
+        "Rules left",
+        "Rules at the thresholds that still predict private entries: the printed algorithm does not mine again.",
+    ),
     "private_entries": ("Private entries", "Entries to be hidden; all are blanked."),
     "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
     "answered_entries": (
