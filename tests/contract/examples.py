@@ -130,6 +130,7 @@ METHOD_EXAMPLES = (
         ),
         people,
     ),
+    Example("generalize, Incognito", sf.Generalize(models=(sf.KAnonymity(k=3),), search="incognito"), people),
     Example("generalize, local", sf.Generalize(models=(sf.KAnonymity(k=3),), recoding="local"), people),
     Example(
         "generalize, diverse and close",
