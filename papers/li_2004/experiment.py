@@ -17,6 +17,7 @@ from papers.li_2004.pruned_tree import Validated, features, validated
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.arrays import Ints
 from sfumato.attack.swapping.swap_linkage import SwapLinkage
+from sfumato.measure.swapping.joint_divergence import joint_divergence
 from sfumato.measure.swapping.swap_checks import joint_total_variation, measure_marginal_shift
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
@@ -153,6 +154,7 @@ def _row(way: _Way, printed: Table4, table: Table, column: str) -> dict[str, Any
         "bound": None if way.release is None else round(way.release.details["bound"], 3),
         "marginal_shift": measure_marginal_shift(table, way.published, column),
         "joint_total_variation": joint_total_variation(table, way.published, column),
+        "i_divergence_by_bayes": joint_divergence(table, way.published, column).simple_bayes,
     }
 
 
