@@ -276,6 +276,7 @@ ATTACK_EXAMPLES = (
     Example("curve combination", sf.attack.CurveCombination(radius=0.002), codes),
     Example("sorting", sf.attack.Sorting(radius=0.002), codes),
     Example("quantile matching", sf.attack.QuantileMatching(share=1.0, radius=0.002), codes),
+    Example("family matching", sf.attack.FamilyMatching(family="uniform", radius=0.002), codes),
     Example("frequency matching", sf.attack.FrequencyMatching(share=1.0, target="kind", radius=0.002), codes),
     Example("item frequency", sf.attack.ItemFrequency(), market),
     Example("bloom dictionary", sf.attack.BloomDictionary(), market),
