@@ -177,6 +177,11 @@ METHOD_EXAMPLES = (
         people,
     ),
     Example(
+        "add noise, cuts",
+        sf.AddNoise(columns="age", kind="discretize", discretize={"age": (30, 45, 70)}, ranges={"age": (0, 120)}),
+        people,
+    ),
+    Example(
         "randomize response", sf.RandomizeResponse(column=("disease", "sex"), p=0.7, categories="from_data"), people
     ),
     Example(

@@ -60,7 +60,8 @@ class FamilyMatching(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
 
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            rising, falling = [], []
+            rising: list[Cracks] = []
+            falling: list[Cracks] = []
             for done, part in enumerate(split_trials(trials, column)):
                 report_progress("matching a family", done)
                 known = KnowledgePoints.draw(column, self.points, self.bad, self.radius, part, chance)

@@ -348,18 +348,17 @@ def _collect_generalization_details(
         checked=best.checked,
         proven=best.proven,
         minimal=best.minimal,
-        **_list_incognito_frames(best),
+        generalizations=None if best.accepted is None else _list_generalizations(best.accepted, set(best.minimal)),
+        node_counts=pl.DataFrame(best.counts, schema=NodeCount._fields, orient="row") if best.counts else None,
     )
 
 
-def _list_incognito_frames(best: BestNode) -> dict[str, pl.DataFrame]:
-    """All nodes that satisfy the models, and how many were looked at, if that was asked for."""
-    if best.accepted is None:
-        return {}
-    minimal = set(best.minimal)
-    nodes = [(list(levels), sum(levels), levels in minimal) for levels in best.accepted]
-    schema = {"levels": pl.List(pl.Int64), "height": pl.Int64, "minimal": pl.Boolean}
-    return {
-        "generalizations": pl.DataFrame(nodes, schema=schema, orient="row"),
-        "node_counts": pl.DataFrame(best.counts, schema=list(NodeCount._fields), orient="row"),
-    }
+def _list_generalizations(accepted: Sequence[Levels], minimal: set[Levels]) -> pl.DataFrame:
+    """All nodes that satisfy the models."""
+    return pl.DataFrame(
+        {
+            "levels": pl.Series(list(map(list, accepted)), dtype=pl.List(pl.Int64)),
+            "height": pl.Series(list(map(sum, accepted)), dtype=pl.Int64),
+            "minimal": pl.Series([levels in minimal for levels in accepted], dtype=pl.Boolean),
+        }
+    )
