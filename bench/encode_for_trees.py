@@ -15,6 +15,7 @@ import polars as pl
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from sfumato.attack.codes.curve_fitting import CurveCombination, CurveFitting
+from sfumato.attack.codes.family_matching import FamilyMatching
 from sfumato.attack.codes.frequency_matching import FrequencyMatching
 from sfumato.attack.codes.quantile_matching import QuantileMatching
 from sfumato.attack.codes.sorting import Sorting
@@ -111,6 +112,7 @@ def _attacks(table: sf.Table) -> None:
         CurveCombination(column=column),
         Sorting(column=column),
         QuantileMatching(column=column),
+        FamilyMatching(column=column),
         FrequencyMatching(column=column, target=TARGET),
     )
     rows = []

@@ -88,7 +88,7 @@ def _strategies(data: Baskets) -> None:
     frequent = {_named(data, one) for one in _sets(data, least)}
     rows: list[tuple[object, ...]] = []
     quickest = 0.0
-    for strategy in ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block"):
+    for strategy in ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated", "block"):
         method = HideRules(rules=rules, min_support=least, min_confidence=CONFIDENCE, strategy=strategy)
         release = method.protect(data)
         seconds = best_of(2, partial(method.protect, data))

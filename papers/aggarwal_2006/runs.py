@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.arrays import Flags
@@ -15,6 +15,7 @@ from sfumato.mine.entries.adversarial_rules import find_adversarial_rules, mask_
 from sfumato.mine.entries.cells import TableCells
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
+from sfumato.release import Release
 from sfumato.table import Table
 
 if TYPE_CHECKING:
@@ -39,11 +40,15 @@ class Blanked:
     """What blanking cost."""
 
     as_published: int
-    """|K| when the rules that were mined at first are gone, which is where the paper stops."""
+    """|K| when the rules that were mined at first are gone, which is where the paper stops (`grades_once`)."""
+    left: int
+    """Adversarial rules of the table as it is then."""
     derived: int
     """|K| when no rule is left."""
     rules: int
     sensitive: int
+    seconds_as_published: float
+    """Mining once, blanking, and counting what is left."""
     seconds: float
     """Mining, blanking, and mining again until no rule is left."""
 
@@ -72,7 +77,7 @@ def _warm() -> None:
 def _warm_blanking() -> None:
     """The same for blanking."""
     table = synthetic(50, 3, 2, 1.0, 0)
-    _method(private_share(table, 0.1, 0), 0.5, 1, 1).protect(table, Randomness.seeded(0))
+    _method(private_share(table, 0.1, 0), 0.5, 1, 1, "grades").protect(table, Randomness.seeded(0))
 
 
 def mine(table: Table, private: Flags, confidence: float, min_support: float) -> Mined:
@@ -88,32 +93,40 @@ def mine(table: Table, private: Flags, confidence: float, min_support: float) ->
 
 
 def blank(table: Table, private: Flags, confidence: float, min_support: float, factor: int) -> Blanked:
-    """GraDeS with the paper's weights, `factor` entries at a time, until mining finds no rule."""
+    """GraDeS with the paper's weights, `factor` entries at a time: as printed, and until mining finds no rule."""
     _warm_blanking()
-    method = _method(private, confidence, min_support, factor)
-    begin = time.perf_counter()
-    details = method.protect(table, Randomness.seeded(0)).details
-    seconds = time.perf_counter() - begin
-    as_published = _blank_first_rules(TableCells.of(table, private), confidence, min_support, factor)
+    printed, safe = (
+        _time_release(_method(private, confidence, min_support, factor, search), table)
+        for search in ("grades_once", "grades")
+    )
+    details = safe.release.details
     return Blanked(
-        as_published, len(details["derived"]), len(details["rules_before"]), details["sensitive_entries"], seconds
+        as_published=len(printed.release.details["derived"]),
+        left=int(printed.release.losses["leftover_rules"]),
+        derived=len(details["derived"]),
+        rules=len(details["rules_before"]),
+        sensitive=details["sensitive_entries"],
+        seconds_as_published=printed.seconds,
+        seconds=safe.seconds,
     )
 
 
-def _blank_first_rules(cells: TableCells, confidence: float, min_support: float, factor: int) -> int:
-    """GraDeS as printed: blank until no rule of the first mining is left, and do not mine again."""
-    from sfumato.protect.entries.entry_ledger import EntryLedger, RuleMining, RuleQuestion
-    from sfumato.protect.entries.grades import WeighingOptions, blank_heaviest_first
-
-    question = RuleQuestion(parse_exact_confidence(confidence), compute_least_count(min_support, len(cells.codes)))
-    ledger = EntryLedger(cells, question)
-    ledger.add(RuleMining(cells, question).rules(cells.states))
-    return len(blank_heaviest_first(ledger, WeighingOptions(batch=factor))[0])
+class _TimedRelease(NamedTuple):
+    release: Release
+    seconds: float
 
 
-def _method(private: Flags, confidence: float, min_support: float, factor: int) -> SuppressEntries:
+def _time_release(method: SuppressEntries, table: Table) -> _TimedRelease:
+    begin = time.perf_counter()
+    release = method.protect(table, Randomness.seeded(0))
+    return _TimedRelease(release, time.perf_counter() - begin)
+
+
+def _method(
+    private: Flags, confidence: float, min_support: float, factor: int, search: Literal["grades", "grades_once"]
+) -> SuppressEntries:
     from sfumato.protect.entries.suppress_entries import SuppressEntries
 
     return SuppressEntries(
-        private=private, confidence=confidence, min_support=min_support, blanking_factor=factor, search="grades"
+        private=private, confidence=confidence, min_support=min_support, blanking_factor=factor, search=search
     )

@@ -29,9 +29,9 @@ _ANONYMITY = (
         title="Hospital patients: unique, and generalized no more than necessary",
         place="Unique combination of attributes; K-Anonymity",
         states="Six patients, whose date of birth, sex and ZIP code are unique in combination. 'Do not anonymize more "
-        "than necessary.'",
-        made="All twelve nodes of the hierarchies counted by the book; minimal nodes and releases for k = 2 and "
-        "3. Nothing is random.",
+        "than necessary.' Incognito generates all k-anonymous full-domain generalizations.",
+        made="All twelve nodes of the hierarchies counted by the book; minimal nodes, Incognito as printed and "
+        "releases for k = 2 and 3. Nothing is random.",
         module="anonymity",
     ),
     Study(

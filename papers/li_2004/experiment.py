@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,8 @@ from papers.li_2004.validated_trees import Validated, features, validated
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.arrays import Ints
 from sfumato.attack.swapping.swap_linkage import SwapLinkage
+from sfumato.measure.swapping.joint_divergence import joint_divergence
 from sfumato.measure.swapping.swap_checks import joint_total_variation, measure_marginal_shift
-from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -65,22 +65,6 @@ _LEARNER = (
 _MACHINE = "Another machine and another implementation."
 
 
-def perturb_at_random(table: Table, column: str, seed: int = SEED) -> Table:
-    """The paper's rival: as many records of U and V, at random; new values drawn in proportion to the column's."""
-    chance = np.random.default_rng(seed)
-    values = table.frame[column].unique().sort()
-    codes = table.frame[column].rank("dense").cast(pl.Int64).to_numpy().astype(np.int64) - 1
-    pattern = [name for name in table.quasi_identifying if name != column]
-    found = IdentifiableRecords.of(table.frame, pattern, codes, len(values))
-    drawn = chance.choice(found.unique, round(SHARE * len(found.unique)), replace=False)
-    members = found.members[found.starts[:-1] + (chance.random(found.groups) * found.sizes).astype(np.int64)]
-    counts, fresh = np.bincount(codes).astype(np.float64), codes.copy()
-    for row in np.concatenate([drawn, members]):
-        others = np.where(np.arange(len(values)) == codes[row], 0.0, counts)
-        fresh[row] = chance.choice(len(values), p=others / others.sum())
-    return table.with_frame(table.frame.with_columns(values.gather(fresh).alias(column)))
-
-
 @dataclass(frozen=True)
 class _Way:
     """One row of Table 4."""
@@ -89,21 +73,27 @@ class _Way:
     published: Table
     seconds: float | None
     release: Release | None
+    """None for the originals."""
     trees: Validated
+
+
+_SEARCHES: dict[str, Literal["optimal", "paper", "proportional"]] = {
+    "optimal": "optimal",
+    "as published": "paper",
+    "random": "proportional",
+}
+"""The rows of Table 4 beside the originals; the paper's rival draws values in proportion to the column's."""
 
 
 def _experiment(table: Table, column: str, printed: Table4, folds: int) -> Findings:
     x = features(table.frame.drop(column))
     truth = _codes(table.frame[column])
     ways = [_way("original", table, None, None, x, truth, column, folds)]
-    for name, search in (("optimal", "optimal"), ("as published", "paper")):
+    for name, search in _SEARCHES.items():
         begun = time.perf_counter()
         release = SwapConfidential(column=column, share=SHARE, search=search).protect(table, Randomness.seeded(SEED))
         seconds = time.perf_counter() - begun
         ways.append(_way(name, release.data, seconds, release, x, truth, column, folds))
-    begun = time.perf_counter()
-    random = perturb_at_random(table, column)
-    ways.append(_way("random", random, time.perf_counter() - begun, None, x, truth, column, folds))
     status = ways[1].release.details["identifiable"][column]  # type: ignore[union-attr]
     return Findings(
         statements=_statements(ways, printed, status),
@@ -171,14 +161,17 @@ def _row(way: _Way, printed: Table4, table: Table, column: str) -> dict[str, Any
         "bound": None if way.release is None else round(way.release.details["bound"], 3),
         "marginal_shift": measure_marginal_shift(table, way.published, column),
         "joint_total_variation": joint_total_variation(table, way.published, column),
+        "i_divergence_by_bayes": joint_divergence(table, way.published, column).simple_bayes,
     }
 
 
 def _linkage(ways: list[_Way], table: Table) -> list[dict[str, Any]]:
     rows = []
     for way in ways[1:]:
-        release = way.release or Release(way.published, None, (), {})
-        read, undone = (SwapLinkage(knows=knows, share=SHARE).run(release, table) for knows in ("release", "method"))
+        assert way.release is not None
+        read, undone = (
+            SwapLinkage(knows=knows, share=SHARE).run(way.release, table) for knows in ("release", "method")
+        )
         alone = read.facts["alone"]
         rows.append(
             {

@@ -81,6 +81,10 @@ class AnonymityDetails(Details):
     """How many of them were checked."""
     minimal: tuple[tuple[int, ...], ...] | None = None
     """All minimal nodes, if requested."""
+    generalizations: pl.DataFrame | None = None
+    """All nodes that satisfy the models, if requested: `levels`, `height`, `minimal`."""
+    node_counts: pl.DataFrame | None = None
+    """What searches that are compared looked at: `search`, `columns`, `nodes`, `candidates`, `checked`, `accepted`."""
     parts: int | None = None
     """How many parts a partition has."""
     pieces: Mapping[str, Any] | None = None

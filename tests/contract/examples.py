@@ -130,6 +130,7 @@ METHOD_EXAMPLES = (
         ),
         people,
     ),
+    Example("generalize, Incognito", sf.Generalize(models=(sf.KAnonymity(k=3),), search="incognito"), people),
     Example("generalize, local", sf.Generalize(models=(sf.KAnonymity(k=3),), recoding="local"), people),
     Example(
         "generalize, diverse and close",
@@ -154,6 +155,17 @@ METHOD_EXAMPLES = (
         few_columns,
         secrets=("female",),
     ),
+    Example(
+        "suppress entries, as printed",
+        sf.SuppressEntries(
+            private={"columns": ["disease"], "where": {"sex": "female"}},
+            confidence=0.7,
+            min_support=3,
+            search="grades_once",
+        ),
+        few_columns,
+        secrets=("female",),
+    ),
     Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), people),
     Example("add noise", sf.AddNoise(columns="age", ranges={"age": (0, 120)}), people),
     Example(
@@ -162,6 +174,11 @@ METHOD_EXAMPLES = (
     Example(
         "add noise, intervals",
         sf.AddNoise(columns="age", kind="discretize", privacy=0.25, ranges={"age": (0, 120)}),
+        people,
+    ),
+    Example(
+        "add noise, cuts",
+        sf.AddNoise(columns="age", kind="discretize", discretize={"age": (30, 45, 70)}, ranges={"age": (0, 120)}),
         people,
     ),
     Example(
@@ -264,6 +281,7 @@ ATTACK_EXAMPLES = (
     Example("curve combination", sf.attack.CurveCombination(radius=0.002), codes),
     Example("sorting", sf.attack.Sorting(radius=0.002), codes),
     Example("quantile matching", sf.attack.QuantileMatching(share=1.0, radius=0.002), codes),
+    Example("family matching", sf.attack.FamilyMatching(family="uniform", radius=0.002), codes),
     Example("frequency matching", sf.attack.FrequencyMatching(share=1.0, target="kind", radius=0.002), codes),
     Example("item frequency", sf.attack.ItemFrequency(), market),
     Example("bloom dictionary", sf.attack.BloomDictionary(), market),

@@ -243,6 +243,19 @@ def try_quantile_matching(chance: Chance) -> Trial:
     return Trial(sf.attack.QuantileMatching(share=1.0), release, truth, naive)
 
 
+def try_family_matching(chance: Chance) -> Trial:
+    """Two codes whose ages it knows, and a straight line by rank; in the median of many, far below it by chance."""
+    truth, release, ages, codes = encode(chance)
+    rank = np.array([(codes < code).sum() + (codes == code).sum() / 2 for code in codes])
+    counts = []
+    for _ in range(200):
+        first, other = chance.permutation(np.unique(codes, return_index=True)[1])[:2]
+        known = ages[[first, other]] + np.ptp(ages) * chance.uniform(-0.02, 0.02, 2)
+        slope = (known[1] - known[0]) / (rank[other] - rank[first])
+        counts.append(count_near(known[0] + slope * (rank - rank[first]), ages))
+    return Trial(sf.attack.FamilyMatching(family="uniform", trials=200), release, truth, sorted(counts)[60])
+
+
 def try_frequency_matching(chance: Chance) -> Trial:
     """The commonest code is the commonest age, if no two are equally common."""
     ages = np.repeat(np.arange(12.0), chance.permutation(np.arange(1, 13)))
@@ -535,6 +548,7 @@ NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {
     sf.attack.CurveCombination: try_curve_combination,
     sf.attack.CurveFitting: try_curve_fitting,
     sf.attack.FillUnknowns: try_fill_unknowns,
+    sf.attack.FamilyMatching: try_family_matching,
     sf.attack.FrequencyMatching: try_frequency_matching,
     sf.attack.Homogeneity: try_homogeneity,
     sf.attack.Inference: try_inference,

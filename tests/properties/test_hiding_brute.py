@@ -121,7 +121,9 @@ def _without(rows: Rows, gone: tuple[tuple[int, str], ...]) -> Rows:
 
 
 class TestRules:
-    @pytest.mark.parametrize("strategy", ["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "exact"])
+    @pytest.mark.parametrize(
+        "strategy", ["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated", "exact"]
+    )
     @given(
         rows=rows_of("ABCDE", 14), rules=st.lists(sides("ABCDE"), min_size=1, max_size=3), least=st.integers(1, 4),
         confidence=st.sampled_from(CONFIDENCES),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sfumato.attack.codes.bloom_dictionary import BloomDictionary as BloomDictionary
     from sfumato.attack.codes.curve_fitting import CurveCombination as CurveCombination
     from sfumato.attack.codes.curve_fitting import CurveFitting as CurveFitting
+    from sfumato.attack.codes.family_matching import FamilyMatching as FamilyMatching
     from sfumato.attack.codes.frequency_matching import FrequencyMatching as FrequencyMatching
     from sfumato.attack.codes.item_frequency import ItemFrequency as ItemFrequency
     from sfumato.attack.codes.quantile_matching import QuantileMatching as QuantileMatching

@@ -151,7 +151,7 @@ _SHOWN = (
     *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
 )
 """Losses shown on the terminal; the report has all of them."""
-_SHOWN_IF_ANY = ("exposed_rules", "marginal_shift")
+_SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
 """Losses that mean a promise could not be made."""
 
 

@@ -43,6 +43,14 @@ def narrow_range(low: float, high: float, *, whole: bool) -> CoarseRange:
     return CoarseRange(ceil(Fraction(low) / unit) * unit, floor(Fraction(high) / unit) * unit)
 
 
+def round_to_fine_grid(number: float, low: float, high: float, *, whole: bool) -> float:
+    """The nearest multiple of a 1-2-5 number that is a hundredth of a range, or more; of a half, the even one."""
+    unit = _round_up_to_grid((Fraction(high) - Fraction(low)) / _FINE_PARTS)
+    if whole:
+        unit = Fraction(ceil(unit))
+    return float(round(Fraction(number) / unit) * unit)
+
+
 def _round_up_to_grid(least: Fraction) -> Fraction:
     """The smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, … that is at least this large."""
     power = floor(log10(float(least))) - 1

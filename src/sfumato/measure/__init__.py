@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from sfumato.measure.checks import CHECKS as CHECKS
     from sfumato.measure.checks import Evidence as Evidence
     from sfumato.measure.checks import measure_claim as measure_claim
+    from sfumato.measure.class_entropy import ClassEntropy as ClassEntropy
+    from sfumato.measure.class_entropy import EntropyChange as EntropyChange
+    from sfumato.measure.class_entropy import class_entropy as class_entropy
     from sfumato.measure.classification import Accuracy as Accuracy
     from sfumato.measure.classification import classification_accuracy as classification_accuracy
     from sfumato.measure.codes.tree_equality import same_tree as same_tree
@@ -76,6 +79,8 @@ if TYPE_CHECKING:
     from sfumato.measure.sequences.visits import edit_distances as edit_distances
     from sfumato.measure.sequences.visits import flow_counts as flow_counts
     from sfumato.measure.sequences.visits import visit_counts as visit_counts
+    from sfumato.measure.swapping.joint_divergence import JointDivergence as JointDivergence
+    from sfumato.measure.swapping.joint_divergence import joint_divergence as joint_divergence
     from sfumato.measure.swapping.swap_checks import identifiable_records as identifiable_records
     from sfumato.measure.swapping.swap_checks import joint_total_variation as joint_total_variation
     from sfumato.measure.synthesis.closest_record import closest_records as closest_records

@@ -35,6 +35,10 @@ STORIES: Mapping[str, str] = {
         "a value if two of them agree."
     ),
     "curve_fitting": ("A miner guesses what some codes of {target} stand for, and draws a line through these points."),
+    "family_matching": (
+        "A provider knows what kind of distribution {target} has and what a few codes stand for, works out the "
+        "parameters, and reads off all other values."
+    ),
     "frequency_matching": (
         "A rival knows how often each value of {target} occurs; even among shuffled codes, the most common code is the "
         "most common value."

@@ -176,7 +176,7 @@ def _list_blanking_sizes(release: Release, original: Table) -> list[tuple[int, i
 def _get_blanking_factor(release: Release) -> int | None:
     """The blanking factor that was used, if one was."""
     method = release.method
-    return int(method.blanking_factor) if method.search == "grades" else None
+    return int(method.blanking_factor) if method.search in ("grades", "grades_once") else None
 
 
 def _build_curve_figure(sizes: Sequence[tuple[int, int]], chosen: int | None) -> ReportFigure:

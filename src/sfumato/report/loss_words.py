@@ -21,6 +21,10 @@ LOSSES = {
         "Entries blanked to protect",
         "Entries that were not private, blanked so that rules predict no private entry.",
     ),
+    "leftover_rules": (
+        "Rules left",
+        "Rules at the thresholds that still predict private entries: the printed algorithm does not mine again.",
+    ),
     "private_entries": ("Private entries", "Entries to be hidden; all are blanked."),
     "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
     "answered_entries": (
@@ -82,6 +86,14 @@ LOSSES = {
         "Shift beside other columns",
         "How far the joint distribution of a swapped and another column moved (mean total variation).",
     ),
+    "joint_i_divergence": (
+        "I-divergence, full patterns",
+        "Of the joint distribution of a swapped column and all known ones, in bits; half a count is added everywhere.",
+    ),
+    "bayes_i_divergence": (
+        "I-divergence, simple Bayes",
+        "The same with the known columns taken to be independent given the swapped one, as the swaps are chosen.",
+    ),
     "marginal_shift": (
         "Shift in counts",
         "Sum of the changes in the number of people per swapped value.",
@@ -119,6 +131,14 @@ LOSSES = {
     "largest_correlation_shift": (
         "Largest shift of a correlation",
         "The largest change of a correlation of two columns, which lies between −1 and 1.",
+    ),
+    "entropy_change": (
+        "Change of the class's entropy",
+        "How many bits more are uncertain about the class if one column is known (mean over columns).",
+    ),
+    "joint_entropy_change": (
+        "Change of the class's entropy, all columns",
+        "How many bits more are uncertain about the class if all other columns are known.",
     ),
     "query_error": (
         "Error of queries",

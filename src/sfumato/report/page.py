@@ -193,6 +193,18 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
     }
 
 
+def _list_incognito_facts(counts: pl.DataFrame | None) -> list[tuple[str, str]]:
+    """What Incognito checked as printed, beside the search for minimal combinations."""
+    if counts is None:
+        return []
+    checked = dict(counts.group_by("search").agg(pl.col("checked").sum()).iter_rows())
+    words = (
+        f"checked {wording.format_count(checked['incognito'])} combinations over all subsets of columns; the search "
+        f"for minimal ones checks {wording.format_count(checked['minimal'])}"
+    )
+    return [("Incognito, as printed", words)]
+
+
 def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
     details, body = account.details, account.certificate
@@ -215,6 +227,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
                 f"{wording.format_count(nodes)}, of which {wording.format_count(checked)} were checked",
             )
         )
+    facts += _list_incognito_facts(details.get("node_counts"))
     if details.get("proven"):
         facts.append(("Optimality", "proven: nothing costs less"))
     elif details.get("bound") is not None:

@@ -10,6 +10,7 @@ from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
 from sfumato.protect.method import Method
 from sfumato.public.basket_distortion import ITEMS
+from sfumato.public.cut_intervals import INTERVALS
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
 from sfumato.sequences import Sequences
@@ -27,7 +28,7 @@ def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[
 
         section = build_basket_estimates_section(public, published)
         return () if section is None else (section,)
-    if not isinstance(published, Table) or all(law["kind"] == "synthetic" for law in public.values()):
+    if not isinstance(published, Table) or all(law["kind"] in ("synthetic", INTERVALS) for law in public.values()):
         return ()
     from sfumato.report.noise_section import build_estimates_section
 
@@ -63,6 +64,8 @@ def _make_hiding(release: Release, original: Any, published: Any, utility: Mappi
 def _make_noise(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
     from sfumato.report.noise_section import build_filtered_section
 
+    if all(law["kind"] == INTERVALS for law in release.public.values()):
+        return None  # nothing was drawn, so nothing is estimated
     return build_filtered_section(release, original, published)
 
 

@@ -189,8 +189,8 @@ class OutgoingCertificate(_OutgoingPart):
 
 
 LAWS = frozenset({
-    "achieved", "add", "categories", "confidence", "covariance", "cutoff", "domain", "epsilon", "grid", "keep", "kind",
-    "level", "memoized", "missing", "origin", "p", "privacy", "q", "range", "repeats", "scale", "sizes", "step",
+    "achieved", "add", "categories", "confidence", "covariance", "cutoff", "domain", "edges", "epsilon", "grid", "keep",
+    "kind", "level", "memoized", "missing", "origin", "p", "privacy", "q", "range", "repeats", "scale", "sizes", "step",
     "times",
 })  # fmt: skip
 """What is published about how a column was randomized: estimates need all of it."""

@@ -76,7 +76,24 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
         for model, score in scores.items():
             figures |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
             figures["zero_r_accuracy"] = score.zero_r
+        entropy = measure.class_entropy(original, published, target, columns=learnt)
+        figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
+    figures |= _measure_swapped_joints(policy, published, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
+
+
+def _measure_swapped_joints(policy: Policy, published: Table, original: Table, release: Release) -> dict[str, float]:
+    """How far the joint distribution of swapped columns and those that an adversary knows moved, mean over columns."""
+    swapped = [change.column for change in release.changes if change.kind is ChangeKind.SWAPPED]
+    patterns = [pattern for method in policy.methods() if (pattern := getattr(method, "pattern", None))]
+    known = [name for name in (*patterns, published.quasi_identifying)[0] if name not in swapped]
+    if not swapped or not known:
+        return {}
+    moved = [measure.joint_divergence(original, published, name, known, release.details.rows) for name in swapped]
+    return {
+        "joint_i_divergence": sum(one.patterns for one in moved) / len(moved),
+        "bayes_i_divergence": sum(one.simple_bayes for one in moved) / len(moved),
+    }
 
 
 def _list_comparable_columns(published: Table, original: Table, release: Release) -> list[str]:

@@ -23,7 +23,7 @@ SHOP = [
     ["oat milk", "rye bread", "tea"], ["oat milk", "rye bread", "tea"], ["oat milk", "rye bread"], ["rye bread"],
     ["tea"], ["oat milk"], ["oat milk", "rye bread", "jam"], [], ["jam"],
 ]  # fmt: skip
-STRATEGIES = ("joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact")
+STRATEGIES = ("joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated", "block", "exact")
 RULE = (("rye bread",), ("oat milk",))
 
 

@@ -56,7 +56,7 @@ def people(rows: int = 300, seed: int = 5, missing: float = 0.05) -> sf.Table:
 PATTERN = ("age", "sex", "town")
 
 
-@pytest.mark.parametrize("search", ["optimal", "paper", "random"])
+@pytest.mark.parametrize("search", ["optimal", "paper", "random", "proportional"])
 @pytest.mark.parametrize(("share", "group_share"), [(0.5, 1), (0.3, 0.5), (1.0, 2), (0.0, 1.0)])
 def test_everything_promised_holds(search: str, share: float, group_share: float) -> None:
     table = people()
@@ -276,6 +276,7 @@ def test_json_round_trip_keeps_counts_and_shares_apart(method: SwapConfidential)
 def test_its_maturity_says_whether_it_can_be_read_back() -> None:
     assert SwapConfidential(column="a", share=0.5).maturity == "for study"
     assert SwapConfidential(column="a", share=0.5, search="random").maturity == "stable"
+    assert SwapConfidential(column="a", share=0.5, search="proportional").maturity == "for study"
 
 
 def test_a_skewed_column_does_not_keep_its_counts_and_nothing_claims_that_it_does() -> None:
@@ -318,3 +319,28 @@ def test_random_swaps_of_many_values_solve_no_linear_program(monkeypatch: pytest
     release = SwapConfidential(column="ill", share=0.5, search="random").protect(table, SEEDED)
     assert len(release.details["changed"]) == 60
     assert release.details["bound"] <= release.details["objective"]
+
+
+def test_the_papers_rival_draws_values_in_proportion_to_the_column() -> None:
+    """Nine shares, each within five standard errors: about five seeds in a million would fail."""
+    rows, parts = 6_000, {"low": 0.1, "mid": 0.3, "high": 0.6}
+    values = np.repeat(list(parts), [round(part * rows) for part in parts.values()])
+    table = sf.Table.of(
+        {"person": list(range(rows)), "pay": values.tolist()}, {"person": "quasi_identifying", "pay": "sensitive"}
+    )
+    release = SwapConfidential(column="pay", share=0.5, search="proportional").protect(table, Randomness.seeded(3))
+    after = release.data.frame["pay"].to_numpy()
+    moved = after != values
+    assert moved.sum() == rows / 2
+    for own, part in parts.items():
+        assert_share((moved & (values == own)).sum(), (values == own).sum(), 0.5)
+        for new in set(parts) - {own}:
+            here = moved & (values == own)
+            assert_share((after[here] == new).sum(), here.sum(), parts[new] / (1 - part))
+    assert release.losses["marginal_shift"] == measure_marginal_shift(table, release.data, "pay") > 0
+    assert "marginal_shift" not in {claim.property for claim in release.claims}
+    assert all(finding.holds for finding in sf.check(release, table))
+
+
+def assert_share(successes: int, tries: int, share: float) -> None:
+    assert abs(successes - tries * share) <= 5 * np.sqrt(tries * share * (1 - share))

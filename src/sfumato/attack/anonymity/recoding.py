@@ -17,6 +17,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
+from sfumato.public.cut_intervals import CutIntervals, list_cut_columns
 from sfumato.public.noise_law import read_numbers
 from sfumato.release import Release
 from sfumato.table import Table
@@ -44,7 +45,9 @@ class Recoding:
         for name in names:
             cells, values = release.data.frame[name].drop_nulls(), people.frame[name]
             kinds = {change.kind for change in release.changes_of(name)} & RECODED
-            if kinds and name not in release.public and _are_numbers(cells, values):
+            if name in list_cut_columns(release) and _are_numbers(cells, values):
+                rules[name] = _cut_between(CutIntervals.of(release.public[name]), cells)
+            elif kinds and name not in release.public and _are_numbers(cells, values):
                 rules[name] = _cap(cells) if kinds == {ChangeKind.CAPPED} else _choose_rule(cells, values)
         return cls(rules)
 
@@ -89,6 +92,16 @@ def _are_numbers(cells: pl.Series, values: pl.Series) -> bool:
 
 def _are_all_published(cells: pl.Series, values: pl.Series) -> bool:
     return bool(np.isin(read_numbers(values.drop_nulls()), read_numbers(cells)).all())
+
+
+def _cut_between(intervals: CutIntervals, cells: pl.Series) -> Recode:
+    """The midpoint of the interval that a number is in: the edges are published."""
+
+    def recode(values: pl.Series) -> pl.Series:
+        numbers = np.nan_to_num(read_numbers(values))
+        return _restore(intervals.middles[intervals.find_places(numbers)], values.is_not_null(), cells.dtype)
+
+    return recode
 
 
 def _cap(cells: pl.Series) -> Recode:

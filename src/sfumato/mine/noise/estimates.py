@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from sfumato.errors import PolicyError, quote_names
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
-from sfumato.public.noise_law import list_noisy_columns
+from sfumato.public.cut_intervals import CutIntervals, list_cut_columns
+from sfumato.public.noise_law import list_noisy_columns, read_numbers
 from sfumato.release import Release
 
 
@@ -32,6 +34,19 @@ def estimate_released_columns(release: Release, columns: Sequence[str]) -> pl.Da
     name = columns[0]
     if name not in known or known[name]["kind"] == "synthetic":
         raise PolicyError(f'"{name}" was not randomized: count it as published')
+    if name in list_cut_columns(release):
+        return _count_intervals(release, name)
     if name in list_noisy_columns(release):
         return reconstruct_distribution(release, column=name).to_frame()
     return estimate_proportions(release, name)
+
+
+def _count_intervals(release: Release, name: str) -> pl.DataFrame:
+    """The share of values in each interval, `from` its lower edge `to` its upper one: counted, not estimated."""
+    intervals = CutIntervals.of(release.public[name])
+    numbers = read_numbers(release.data.frame[name].drop_nulls())
+    counts = np.bincount(intervals.find_places(numbers), minlength=len(intervals.edges) - 1)
+    ends = pl.DataFrame({"from": intervals.edges[:-1], "to": intervals.edges[1:]})
+    if release.data.frame[name].dtype in (pl.Date, pl.String):
+        ends = ends.cast(pl.Int32).cast(pl.Date)
+    return ends.with_columns(pl.Series("probability", counts / max(len(numbers), 1)))

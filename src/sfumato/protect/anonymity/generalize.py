@@ -25,7 +25,7 @@ from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.lattice import BestNode, find_heuristic_node, find_optimal_node
+from sfumato.protect.anonymity.lattice import BestNode, NodeCount, find_heuristic_node, find_optimal_node
 from sfumato.protect.anonymity.lattice import find_minimal_nodes as minimal_in
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
@@ -45,7 +45,7 @@ from sfumato.protect.anonymity.model import PrivacyModel
 from sfumato.protect.anonymity.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.protect.anonymity.node_classes import NodeVerdict
+from sfumato.protect.anonymity.node_classes import Levels, NodeVerdict
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.suppressed_rows import (
     blank_rows,
@@ -93,8 +93,9 @@ class Generalize(Method):
     """The share of rows, 0 to 1, that may be suppressed instead of generalizing everybody further."""
     metric: MetricName = "loss"
     """What is minimized: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
-    search: Literal["optimal", "minimal", "heuristic"] = "optimal"
-    """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search."""
+    search: Literal["optimal", "minimal", "heuristic", "incognito"] = "optimal"
+    """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search;
+    `incognito` is the published pass over subsets of the columns, and lists all nodes that satisfy the models."""
     seconds: float = Field(default=10.0, gt=0)
     """How long a heuristic search may take."""
     recoding: Literal["global", "local"] = "global"
@@ -135,7 +136,11 @@ class Generalize(Method):
         grouping = judge.grouping(table)
         most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
         weights = self.list_column_weights(table.quasi_identifying)
-        best = self._search(grouping, judge, most, weights)
+        best = (
+            self._search_subsets(table, grouping, judge, most, weights)
+            if self.search == "incognito"
+            else self._search(grouping, judge, most, weights)
+        )
         if best.best is None or not best.best.classes:
             raise self._explain_impossible(grouping, judge, most)
         recoded = self._recode_rows(grouping, judge, best.best, most)
@@ -193,13 +198,31 @@ class Generalize(Method):
         if self.search == "optimal":
             return find_optimal_node(grouping, judge, self.metric, most, weights)
         nodes, checked = minimal_in(grouping, judge, most)
-        verdicts = [grouping.verdict(levels, judge) for levels in nodes]
-        best = min(
-            verdicts,
+        best = self._choose_cheapest(nodes, grouping, judge, weights)
+        return BestNode(best, checked, prod(grouping.shape), minimal=nodes)
+
+    def _search_subsets(
+        self, table: Table, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None
+    ) -> BestNode:
+        """Incognito's nodes, and beside its counts those of the search for minimal nodes."""
+        from sfumato.protect.anonymity.incognito import run_incognito
+
+        found, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
+        _, checked = minimal_in(grouping, judge, most)
+        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked, len(found.accepted))
+        # Without suppression nothing costs less than a minimal node; with it, a coarser one may.
+        best = self._choose_cheapest(found.accepted if most else found.minimal, grouping, judge, weights)
+        counts = (*found.counts, ours)
+        return BestNode(best, found.counts[-1].checked, nodes, True, found.minimal, found.accepted, counts)
+
+    def _choose_cheapest(
+        self, nodes: Sequence[Levels], grouping: Grouping, judge: ModelJudge, weights: Weights | None
+    ) -> NodeVerdict | None:
+        return min(
+            (grouping.verdict(levels, judge) for levels in nodes),
             key=lambda v: (compute_cost(self.metric, grouping, v, weights), sum(v.levels), v.levels),
             default=None,
         )
-        return BestNode(best, checked, prod(grouping.shape), minimal=nodes)
 
     def _recode_rows(self, grouping: Grouping, judge: ModelJudge, best: NodeVerdict, most: int) -> RecodedRows:
         """One node for everybody, or each person at their own."""
@@ -325,4 +348,17 @@ def _collect_generalization_details(
         checked=best.checked,
         proven=best.proven,
         minimal=best.minimal,
+        generalizations=None if best.accepted is None else _list_generalizations(best.accepted, set(best.minimal)),
+        node_counts=pl.DataFrame(best.counts, schema=NodeCount._fields, orient="row") if best.counts else None,
+    )
+
+
+def _list_generalizations(accepted: Sequence[Levels], minimal: set[Levels]) -> pl.DataFrame:
+    """All nodes that satisfy the models."""
+    return pl.DataFrame(
+        {
+            "levels": pl.Series(list(map(list, accepted)), dtype=pl.List(pl.Int64)),
+            "height": pl.Series(list(map(sum, accepted)), dtype=pl.Int64),
+            "minimal": pl.Series([levels in minimal for levels in accepted], dtype=pl.Boolean),
+        }
     )

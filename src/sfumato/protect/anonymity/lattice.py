@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,21 @@ _COUNT_AGAIN = 4  # a few checks change little in what the others would rule out
 _SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more than rounding
 
 
+class NodeCount(NamedTuple):
+    """How many nodes over subsets of a size a search looked at."""
+
+    search: str
+    columns: int
+    """The size of the subsets of the quasi-identifying columns."""
+    nodes: int
+    """All nodes over such subsets."""
+    candidates: int
+    """Those that smaller subsets did not rule out."""
+    checked: int
+    """Those whose classes were counted."""
+    accepted: int
+
+
 @dataclass(frozen=True)
 class BestNode:
     """The best node, and how much of the lattice was checked to prove it."""
@@ -52,6 +68,10 @@ class BestNode:
     proven: bool = True
     minimal: tuple[Levels, ...] = ()
     """All minimal nodes, if requested."""
+    accepted: tuple[Levels, ...] | None = None
+    """All accepted nodes, if requested."""
+    counts: tuple[NodeCount, ...] = ()
+    """What this search and another one looked at, if they are compared."""
 
 
 _Rank = tuple[Fraction, Fraction, int, int, Levels]

@@ -23,6 +23,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft, Change, compute_change_losses
 from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
+from sfumato.protect.baskets.isolated_items import lower_where_safe
 from sfumato.protect.baskets.itemset_strategies import lower_commonest, lower_greedily, lower_in_turn
 from sfumato.protect.baskets.joint_hiding import hide_jointly
 from sfumato.protect.baskets.rule_strategies import lower_right, lower_whole, raise_left
@@ -50,6 +51,7 @@ _IN_TURN: Mapping[str, Step] = {
     "2c": lower_in_turn,
     "cyclic": lower_in_turn,
     "greedy": lower_greedily,
+    "isolated": lower_where_safe,
     "block": lower_right,
 }
 
@@ -86,9 +88,10 @@ class HideRules(Method):
     """The support from which a rule shows: a number of baskets, or a share of them."""
     min_confidence: float | None = Field(default=None, gt=0, le=1)
     """The confidence from which a rule shows; required for rules, not for itemsets."""
-    strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact"] = "joint"
+    strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated", "block", "exact"] = "joint"
     """`joint` considers all rules together; `exact` loses the fewest itemsets; `block` marks items as unknown; `1a`,
-    `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
+    `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule; `isolated` removes items where
+    no other frequent itemset loses support, as long as there are such baskets."""
     seconds: float = Field(default=60.0, gt=0)
     """How long `exact` may search for something better."""
 

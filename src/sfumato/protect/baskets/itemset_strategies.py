@@ -10,6 +10,8 @@ All ignore the confidence: they continue until the support is strictly below the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sfumato.arrays import Ints
@@ -21,12 +23,12 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 def lower_commonest(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.b: remove the item that most baskets hold from the smallest baskets."""
     victim = max(rule.whole, key=lambda column: draft.count([column]))
-    draft.remove(order_smallest_first(draft, rule.whole)[: _count_needed_removals(draft, rule, thresholds)], victim)
+    draft.remove(order_smallest_first(draft, rule.whole)[: count_needed_removals(draft, rule, thresholds)], victim)
 
 
 def lower_in_turn(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.c and cyclic: remove the first item from the first basket, the second from the second, and so on in turn."""
-    rows = draft.rows(rule.whole)[: _count_needed_removals(draft, rule, thresholds)]
+    rows = draft.rows(rule.whole)[: count_needed_removals(draft, rule, thresholds)]
     items = sorted(rule.whole)
     for turn, column in enumerate(items):
         draft.remove(rows[turn :: len(items)], column)
@@ -41,13 +43,13 @@ def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThres
     rows = draft.rows(rule.whole)
     pairs = count_frequent_pairs(draft, rows, victim, thresholds.least)
     order = np.argsort(pairs, kind="stable")
-    draft.remove(rows[order[: _count_needed_removals(draft, rule, thresholds)]], victim)
+    draft.remove(rows[order[: count_needed_removals(draft, rule, thresholds)]], victim)
 
 
-def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int) -> Ints:
-    """For each basket, the number of its frequent pairs that contain the item."""
+def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int, without: Sequence[int] = ()) -> Ints:
+    """For each basket, the number of its frequent pairs that contain the item, and none of the items `without`."""
     frequent = (draft.companions(column) >= least).astype(np.int64)
-    frequent[draft.places[column]] = 0
+    frequent[[draft.places[other] for other in (column, *without)]] = 0
     offsets = draft.data.offsets
     before = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])
     pairs: Ints = before[offsets[rows + 1]] - before[offsets[rows]]
@@ -57,5 +59,6 @@ def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int
     return pairs
 
 
-def _count_needed_removals(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> int:
+def count_needed_removals(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> int:
+    """How many baskets must stop holding the itemset, so that it is no longer frequent."""
     return max(0, draft.count(rule.whole) + 1 - thresholds.least)

@@ -4,7 +4,7 @@
 Against an adversary who mines the release for rules and applies them to hidden entries. What leaks: which entries are
 blank, private ones and others without distinction. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial
 data mining* (KDD 2006), Figure 2. Its stopping rule, when the rules found at first are gone, is not enough: blanking
-creates new ones.
+creates new ones. `run_grades_once` stops there nevertheless, for comparison with the paper.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
+from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import BlankingReason, DerivedEntries, EntryLedger, RuleMining
 
@@ -63,6 +64,30 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         states = ledger.states
     derived = np.concatenate([np.zeros(0, dtype=np.int64), *entries])
     return DerivedEntries(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
+
+
+def run_grades_once(mining: RuleMining, batch: int = 1) -> DerivedEntries:
+    """GraDeS as printed: one mining, then blanking until each of its rules was closed at some time.
+
+    The set may leave rules: new ones, and rules that were closed and opened again when an exception was blanked. So
+    there is nothing to bound.
+    """
+    ledger = EntryLedger(mining.cells, mining.question)
+    rule_arrays = mining.rules(mining.cells.states)
+    if not len(rule_arrays):
+        return DerivedEntries(np.zeros(0, dtype=np.int64), (), ledger.states, 0, proven=False)
+    ledger.add(rule_arrays)
+    mining.first = ledger.add_hiding_rows(rule_arrays)
+    blanked, why = blank_heaviest_first(ledger, WeighingOptions(batch=batch))
+    return DerivedEntries(blanked, tuple(ledger.reason(code) for code in why), ledger.states, 0, proven=False)
+
+
+def mine_leftover_rules(mining: RuleMining, derived: DerivedEntries) -> RuleArrays:
+    """The adversarial rules of the table as it would be published."""
+    again = RuleMining(mining.cells, mining.question)
+    rule_arrays = again.rules(derived.states)
+    mining.complete &= again.complete
+    return rule_arrays
 
 
 def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tuple[Ints, Codes]:

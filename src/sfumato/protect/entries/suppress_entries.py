@@ -4,7 +4,7 @@
 Against an adversary who mines the release for rules X → y and applies them to the blanks. What leaks: which entries are
 blank, private ones and others without distinction; and whatever a stronger learner than rules can guess, which the
 attack `learned_inference` measures. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining*
-(KDD 2006); where its text errs we mine again until no rule is left.
+(KDD 2006); where its text errs we mine again until no rule is left, except in the literal search `grades_once`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from sfumato.arrays import Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
@@ -39,7 +39,7 @@ from sfumato.protect.entries.blanked_entries import (
 )
 from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining, RuleQuestion
 from sfumato.protect.entries.exact_entries import find_exact_entries
-from sfumato.protect.entries.grades import run_grades
+from sfumato.protect.entries.grades import mine_leftover_rules, run_grades, run_grades_once
 from sfumato.protect.entries.grades_plus import run_grades_plus
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.protect.method import Method
@@ -76,8 +76,9 @@ class SuppressEntries(Method):
     `confidence` among visible entries that is also right for at least that share of the private entries it fits.
     Against: an adversary who sees only the release and predicts by association rules. Limits: rules below the
     thresholds, other learners and outside knowledge are not covered; anyone who knows a blanked entry from elsewhere
-    knows more; `grades+` and `grades` find small sets, not the smallest (`exact` proves it on small tables). Papers:
-    Aggarwal, Pei, Zhang 2006.
+    knows more; `grades+` and `grades` find small sets, not the smallest (`exact` proves it on small tables). The
+    literal `grades_once` guarantees only that private entries are blank and the others true: the rules it leaves are
+    counted as `leftover_rules`, a loss, and nothing is claimed about them. Papers: Aggarwal, Pei, Zhang 2006.
     """
 
     utility = "blanks"
@@ -110,10 +111,11 @@ class SuppressEntries(Method):
     """The most columns on a rule's left side; by default any number."""
     prior: bool = False
     """Whether the most common value of a column counts as a rule with nothing on the left."""
-    search: Literal["grades+", "grades", "exact"] = "grades+"
-    """`grades` is the paper's; `grades+` finds smaller sets; `exact` the smallest, for small tables."""
+    search: Literal["grades+", "grades", "exact", "grades_once"] = "grades+"
+    """`grades` is the paper's; `grades+` finds smaller sets; `exact` the smallest, for small tables; `grades_once` is
+    as printed, for study: it mines once, and may leave rules."""
     blanking_factor: int = Field(default=1, ge=1, strict=True)
-    """The paper's k: how many entries `grades` blanks before it updates weights."""
+    """The paper's k: how many entries `grades` and `grades_once` blank before they update weights."""
     seconds: float | None = Field(default=None, gt=0)
     """How long the search for a smaller set may take; by default 0.8 s for `grades+`, 60 s for `exact`."""
     mining_seconds: float | None = Field(default=None, gt=0)
@@ -127,6 +129,17 @@ class SuppressEntries(Method):
     learner_risk: float | None = Field(default=None, gt=0, lt=1)
     """Continue blanking until learners also guess at most this share of private entries, at the upper confidence
     bound; it is claimed, and checked with learners trained anew."""
+
+    @model_validator(mode="after")
+    def _check_search(self) -> SuppressEntries:
+        if self.search == "grades_once" and self.learner_risk is not None:
+            raise ValueError("grades_once mines once, as printed; learner_risk needs a search that mines again")
+        return self
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """The printed algorithm is known to leave rules."""
+        return "for study" if self.search == "grades_once" else "stable"
 
     def described(self) -> dict[str, Any]:
         """The method without the entries: naming them in a certificate would disclose them."""
@@ -159,6 +172,7 @@ class SuppressEntries(Method):
         cells = TableCells.of(table, private)
         mining = RuleMining(cells, self._question(len(table)))
         derived = self._derive_entries(mining)
+        left = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
         hidden = list_hidden_values(table.frame, private)
         if self.learner_risk is not None:
             derived = self._close_learners(table, cells, derived, hidden, chance)
@@ -168,8 +182,8 @@ class SuppressEntries(Method):
             data=published,
             method=self,
             claims=self._claims(data, mining),
-            losses=compute_blanking_losses(cells, derived),
-            details=self._details(cells, mining, derived, hidden),
+            losses=compute_blanking_losses(cells, derived) | ({} if left is None else {"leftover_rules": len(left)}),
+            details=replace(self._details(cells, mining, derived, hidden), rules_after=build_rule_frame(cells, left)),
             changes=self._changes(data, published),
         )
 
@@ -188,6 +202,8 @@ class SuppressEntries(Method):
     def _derive_entries(self, mining: RuleMining) -> DerivedEntries:
         if self.search == "grades":
             return run_grades(mining, self.blanking_factor)
+        if self.search == "grades_once":
+            return run_grades_once(mining, self.blanking_factor)
         if self.search == "exact":
             return find_exact_entries(mining, self.seconds or 60.0)
         return run_grades_plus(mining, self.seconds or 0.8)
@@ -278,7 +294,9 @@ class SuppressEntries(Method):
             meaning="The search for rules was completed; no budget stopped it.",
         )
         unended = () if mining.complete else (ended,)
-        return (rules, blanked, *unended, *self._claim_learners(), claim_nobody_named(data), *self._true())
+        # The printed algorithm guarantees nothing about rules; whether it left some would be news about the secrets.
+        promised = () if self.search == "grades_once" else (rules,)
+        return (*promised, blanked, *unended, *self._claim_learners(), claim_nobody_named(data), *self._true())
 
     def _claim_learners(self) -> tuple[Claim, ...]:
         """Measured for these learners, trained anew; nothing is proven about others."""
@@ -325,7 +343,6 @@ class SuppressEntries(Method):
             hidden=hidden,
             reasons=list_reasons(places, derived),
             rules_before=build_rule_frame(cells, first),
-            rules_after=build_rule_frame(cells, None),
             exposed=count_exposed_entries(cells, first),
             confidence=mining.question.confidence,
             least=mining.question.least,

@@ -29,6 +29,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.noise.cut_columns import CutColumn, Cuts
 from sfumato.protect.noise.noise_claims import list_noise_claims
 from sfumato.protect.noise.noise_columns import (
     NumberColumn,
@@ -64,8 +65,8 @@ class AddNoise(Method):
     Guarantee: the noise added to a value is random, centred at 0 and independent of all values; with the given
     confidence the value is known only to within `privacy` times the column's range. With `discretize` the midpoint of
     its interval is published instead of the value; the range is public, so a level above the confidence is impossible,
-    and is not claimed. Whole numbers get at least the noise that rounding leaves: half of them change. No other cell
-    changes; missing cells stay missing.
+    and is not claimed; between cuts, it is what the narrowest interval gives. Whole numbers get at least the noise that
+    rounding leaves: half of them change. No other cell changes; missing cells stay missing.
     Against: an adversary who sees one published number and knows the noise, but nothing about the person.
     Limits: an adversary who knows the distribution of values, reconstructed or from elsewhere, can narrow single values
     down. Correlated columns disclose each other's values: a spectral filter or a Bayes estimate removes independent
@@ -99,6 +100,7 @@ class AddNoise(Method):
         "ranges",
         "exact_range",
         "times",
+        "discretize",
     )
 
     method: Literal["add_noise"] = "add_noise"
@@ -123,6 +125,10 @@ class AddNoise(Method):
     """`correlated`: the ratio of the noise's covariance to the data's. By default the smallest number of two digits
     that gives every column its level; it is published, depends on everybody, and a policy must state "from_data" for
     it."""
+    discretize: Mapping[str, Cuts] = Field(default_factory=dict)
+    """`discretize`: where to cut columns, in ascending order, instead of equal widths; or into how many intervals with
+    about equally many people. The latter cuts depend on the data, and are published on a coarse grid. The cuts, and not
+    `privacy`, then decide the level."""
 
     @model_validator(mode="after")
     def _fitting(self) -> AddNoise:
@@ -130,6 +136,10 @@ class AddNoise(Method):
             raise ValueError("times needs noise shaped like the data: kind = correlated")
         if isinstance(self.times, float) and self.times <= 0:
             raise ValueError("times must be above 0")
+        if self.discretize and self.kind != "discretize":
+            raise ValueError("cuts need intervals: kind = discretize")
+        if any(isinstance(how, int) and how < 2 for how in self.discretize.values()):
+            raise ValueError("discretize needs two intervals or more in each column, or a list of cuts")
         return self
 
     def refuse_undeclared(self, data: Table) -> None:
@@ -173,29 +183,35 @@ class AddNoise(Method):
         columns = self._columns(data)
         report_progress("drawing noise", 0, len(columns))
         noisy = self._add_correlated_noise(columns, data.source, chance) if self.kind == "correlated" else []
-        noisy = noisy or [self._alone(column, chance) for column in columns]
+        noisy = noisy or [self._alone(column, chance) for column in columns if column.name not in self.discretize]
+        cut = [
+            CutColumn.of(column, self.discretize[column.name]) for column in columns if column.name in self.discretize
+        ]
         published = data.with_frame(
-            data.frame.drop(data.identifying).with_columns(noisy_column.published for noisy_column in noisy)
+            data.frame.drop(data.identifying).with_columns(changed.published for changed in (*noisy, *cut))
         )
         kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
             data=published,
             method=self,
             claims=(
+                *(claim for column in cut for claim in column.list_claims(self.confidence)),
                 *list_noise_claims(
                     [(o.column, o.least or o.noise) for o in noisy],
                     self.kind,
                     self.privacy,
                     self.confidence,
-                    noisy[0].times,
+                    noisy[0].times if noisy else None,
+                    tuple(column.column.name for column in cut),
                 ),
                 claim_nobody_named(data),
             ),
-            losses=_compute_noise_losses(noisy),
+            losses=_compute_noise_losses([changed.loss for changed in (*noisy, *cut)]),
             details=NoiseDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                public={noisy_column.column.name: self._describe_public_noise(noisy_column) for noisy_column in noisy},
-                loss={noisy_column.column.name: noisy_column.loss for noisy_column in noisy},
+                public={noisy_column.column.name: self._describe_public_noise(noisy_column) for noisy_column in noisy}
+                | {column.column.name: column.describe_public(self.confidence) for column in cut},
+                loss={changed.column.name: changed.loss for changed in (*noisy, *cut)},
             ),
             changes=state_changes(self, data, published, dict.fromkeys(self._names(), kind)),
         )
@@ -211,9 +227,10 @@ class AddNoise(Method):
                 f"{table.source}: `columns` names {quote_names(strange or requested) or 'nothing'}; it must "
                 "name one or more different columns that are published"
             )
-        unused = [name for name in (self.ranges if isinstance(self.ranges, Mapping) else ()) if name not in requested]
-        if unused:
-            raise PolicyError(f"`ranges` lists {quote_names(unused)}, to which no noise is added")
+        for word, listed in (("ranges", self.ranges), ("discretize", self.discretize)):
+            unused = [name for name in (listed if isinstance(listed, Mapping) else ()) if name not in requested]
+            if unused:
+                raise PolicyError(f"`{word}` lists {quote_names(unused)}, to which no noise is added")
         if self.confidence < 1e-6:
             raise PolicyError("a confidence below one in a million is meaningless; choose a greater `confidence`")
         if not len(table):
@@ -346,6 +363,5 @@ def _make_generator(randomness: Randomness | None) -> np.random.Generator:
     return (randomness or Randomness.secure()).generator()
 
 
-def _compute_noise_losses(noisy: Sequence[_NoisyColumn]) -> dict[str, Number]:
-    losses = [noisy_column.loss for noisy_column in noisy]
+def _compute_noise_losses(losses: Sequence[float]) -> dict[str, Number]:
     return {"loss": sum(losses) / len(losses), "largest_loss": max(losses)}

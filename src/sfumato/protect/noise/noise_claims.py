@@ -28,9 +28,14 @@ _BY_CHANCE_CLAIMS = 5
 
 
 def list_noise_claims(
-    noisy: Sequence[tuple[NumberColumn, Noise]], kind: str, privacy: float, confidence: float, times: float | None
+    noisy: Sequence[tuple[NumberColumn, Noise]],
+    kind: str,
+    privacy: float,
+    confidence: float,
+    times: float | None,
+    also_changed: tuple[str, ...] = (),
 ) -> tuple[Claim, ...]:
-    """For each column its level and that the noise is noise; then that nothing else was changed.
+    """For each column its level and that the noise is noise; then that nothing else was changed, but for some columns.
 
     For noise shaped like the data the claim states how many `times` their covariance it has, and the check takes the
     deviations from the originals: no claim holds an exact number computed from them.
@@ -58,7 +63,7 @@ def list_noise_claims(
             "changed_beside_noise",
             0,
             "exactly",
-            {"columns": names},
+            {"columns": (*names, *also_changed)},
             "No cell was changed except known cells of the noisy columns, and missing values are still missing.",
         ),
     )

@@ -210,7 +210,7 @@ def _choose_column_range(
                 f'give one, as in ranges={{"{name}": (0, 120)}}'
             )
         return float(numbers.min()), float(numbers.max())
-    low, high = (_parse_end(end) for end in given_range)
+    low, high = (parse_end(end) for end in given_range)
     if not (low < high and np.isfinite(high - low)):
         raise PolicyError(f'the range of "{name}" must consist of two different finite values, the smaller first')
     outside = int(((numbers < low) | (numbers > high)).sum())
@@ -237,7 +237,8 @@ def _refuse_extremes(table: Table, name: str, numbers: Floats, low: float, high:
         )
 
 
-def _parse_end(end: Any) -> float:
+def parse_end(end: Any) -> float:
+    """An end of a range, or a cut, as a number; a date in days since 1970."""
     return float((end - date(1970, 1, 1)).days) if isinstance(end, date) else float(end)
 
 

@@ -35,7 +35,7 @@ from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
 from sfumato.protect.swapping.swap_prices import bound_without_prices, find_prices
-from sfumato.protect.swapping.swap_random import draw_random_answer
+from sfumato.protect.swapping.swap_random import draw_proportional_answer, draw_random_answer
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords, apply_answer
 from sfumato.protect.swapping.swap_utility import measure_association, measure_joint_distance
 from sfumato.randomness import Randomness
@@ -53,8 +53,8 @@ class SwapConfidential(Method):
     value than before, and in each group of records that agree in everything, some have, and not all. No other cell
     changes. With `search = "optimal"` the counts of values shift as little as these changes allow, and no release with
     these properties costs less in posterior probability (problem 12 of the paper), or the gap is stated. `paper` and
-    `random` balance unique records and groups separately, as the paper does, and may shift more. That counts stay is
-    claimed only if they do; otherwise `losses` has the shift.
+    `random` balance unique records and groups separately, as the paper does, and may shift more; `proportional` keeps
+    counts only approximately. That counts stay is claimed only if they do; otherwise `losses` has the shift.
     Against: an adversary who knows all non-confidential values of somebody and reads the confidential one; such a
     reading is right for the share that was not swapped, so it is never certain.
     Limits: counts cannot stay if one value must give away more than half of all changes: in a column of two values of
@@ -71,7 +71,10 @@ class SwapConfidential(Method):
 
     @property
     def maturity(self) -> str:  # type: ignore[override]
-        """`for study` unless records are drawn at random: a choice by values can be inferred from the values."""
+        """`for study` unless records are drawn at random: a choice by values can be inferred from the values.
+
+        `proportional` is there to compare with: `random` keeps counts, too.
+        """
         return "stable" if self.search == "random" else "for study"
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "group_share", "pattern", "search", "seconds")
@@ -86,9 +89,10 @@ class SwapConfidential(Method):
     least one, and never all, because all changed alike would agree again."""
     pattern: tuple[str, ...] | None = None
     """The non-confidential columns, which an adversary knows; by default the quasi-identifying ones."""
-    search: Literal["optimal", "paper", "random"] = "optimal"
+    search: Literal["optimal", "paper", "random", "proportional"] = "optimal"
     """`optimal` solves problem (12); `paper` swaps pairs as published, to a local optimum; `random` draws the swapped
-    records evenly, and deals their values out again, so that neither can be inferred from the values."""
+    records evenly, and deals their values out again, so that neither can be inferred from the values; `proportional` is
+    the random program that the paper compares with: each new value is drawn in proportion to its share."""
     seconds: float = Field(default=60.0, gt=0.0)
     """How long the search may take in each column. Then the best solution so far is published; `details` states its
     bound. With two values `optimal` needs no search."""
@@ -168,11 +172,11 @@ class SwapConfidential(Method):
         records = SwapRecords.of(
             identifiable, codes, chances, changes, self._count_changes_per_group(identifiable.sizes)
         )
-        optimum = self._search_answer(records, chance)
+        optimum = self._search_answer(records, np.bincount(codes, minlength=len(values))[: len(values)], chance)
         fresh = apply_answer(codes, identifiable, records, optimum.answer, chance)
         return _SwappedColumn(name, values, codes, fresh, identifiable, optimum)
 
-    def _search_answer(self, records: SwapRecords, chance: np.random.Generator) -> SwapOptimum:
+    def _search_answer(self, records: SwapRecords, counts: Ints, chance: np.random.Generator) -> SwapOptimum:
         if self.search == "optimal":
             shift = find_least_shift(records.available, records.changes, records.forced)
             return find_best_answer(records, shift, self.seconds, chance)
@@ -183,7 +187,11 @@ class SwapConfidential(Method):
             answer = run_phase_two(records, draw_phase_one_answer(records, chance), until).answer
             bound = find_prices(records, int(np.abs(answer.shift(records)).sum()), until)[1].bound
         else:  # nothing is searched, so a bound is not worth linear programs, which are large if values are many
-            answer = draw_random_answer(records, chance)
+            answer = (
+                draw_random_answer(records, chance)
+                if self.search == "random"
+                else draw_proportional_answer(records, counts, chance)
+            )
             bound = bound_without_prices(records, int(np.abs(answer.shift(records)).sum()))
         return SwapOptimum(answer, answer.cost(records), min(bound, answer.cost(records)))
 

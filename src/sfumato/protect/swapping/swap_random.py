@@ -5,6 +5,7 @@ Against an adversary who knows the method. A solution of problem (1) of Li and S
 every record of one category and none of another; published values of the second are then certainly true. Here records
 are drawn evenly, whatever their category, and their values are dealt out again so that nobody keeps the own one. What
 leaks: if one category would have to give away more than half of all changes, the others are changed more often.
+`draw_proportional_answer` is the random program that Li and Sarkar compare with, as they describe it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,23 @@ def draw_random_answer(records: SwapRecords, chance: np.random.Generator) -> Swa
     for moved in (chosen, np.flatnonzero(~records.free[copies])):
         if len(moved):
             category[moved] = _deal_out(own[moved], counts, chance)
+    return SwapAnswer(copies, category.astype(np.int64))
+
+
+def draw_proportional_answer(records: SwapRecords, counts: Ints, chance: np.random.Generator) -> SwapAnswer:
+    """Change records of U drawn at random, and what must be changed of V; every new value is drawn by itself.
+
+    It is another one than the own, with the share that it has in the whole column: so counts stay only about the same.
+    """
+    copies = np.repeat(np.arange(len(records.own)), records.weight).astype(np.int64)
+    own = records.own[copies]
+    category = own.copy()
+    free = records.free[copies]
+    moved = np.concatenate([chance.choice(np.flatnonzero(free), records.changes, replace=False), np.flatnonzero(~free)])
+    for value in np.unique(own[moved]):
+        some = moved[own[moved] == value]
+        others = np.where(np.arange(records.categories) == value, 0, counts)
+        category[some] = chance.choice(records.categories, len(some), p=others / others.sum())
     return SwapAnswer(copies, category.astype(np.int64))
 
 

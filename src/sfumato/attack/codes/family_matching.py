@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Family matching: the adversary knows the kind of distribution, and a few points to find its parameters by.
+
+Against codes that keep the order of values, whatever the function: the share of rows below a code is the share of rows
+below its value, and a distribution says which value that is. What leaks is the true value of a code, within a radius.
+Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), Section 3.3, name an adversary who knows "that a given attribute follows a
+certain distribution (e.g., Zipf, Gaussian), even though the parameters may not be known exactly", and do not run it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns, split_trials
+from sfumato.mine.codes.coded_columns import CodedColumn
+from sfumato.mine.codes.crack_functions import KnowledgePoints
+from sfumato.mine.codes.distribution_families import Family, guess_by_family
+from sfumato.progress import report_progress
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+class FamilyMatching(Attack):
+    """A provider knows that body heights are Gaussian and what two codes stand for, and works out all the others.
+
+    The adversary knows the family of the column's distribution, and for a few codes about which value they stand for.
+    How many rows have a smaller code can be counted, so these points give the location and the scale, and every other
+    code gets the value that the distribution has at its share of rows; the other way round if codes fall while values
+    rise. The risk is the share of people whose value is read within the radius, in the median of many draws of points,
+    and in the column where most are. A single curve or random breakpoints do not protect, since they keep the order;
+    permuted values do, and so does a column that is far from every common family.
+    """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "family", "points", "bad", "radius", "trials")
+
+    attack: Literal["family_matching"] = "family_matching"
+    column: str | None = None
+    """The column to crack; by default every column of numbers."""
+    family: Family = "gaussian"
+    """What the adversary knows of the distribution: `gaussian`, `uniform`, `exponential`, `lognormal`, or `zipf` (the
+    share of larger values falls as a power of the value)."""
+    points: int = Field(default=2, ge=2, strict=True)
+    """How many codes the adversary knows, each to within the radius."""
+    bad: int = Field(default=0, ge=0, strict=True)
+    """How many further codes the adversary is mistaken about, by more than five radii."""
+    radius: float = Field(default=0.02, gt=0.0, le=1.0)
+    """How close a guess must be, as a share of the dynamic range."""
+    trials: int = Field(default=500, ge=1, strict=True)
+    """How many times points are drawn."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Draw points, fit the family, read off all codes; count whose values are read in the median trial."""
+        chance = (randomness or Randomness.seeded(0)).generator()
+
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+            rising: list[Cracks] = []
+            falling: list[Cracks] = []
+            for done, part in enumerate(split_trials(trials, column)):
+                report_progress("matching a family", done)
+                known = KnowledgePoints.draw(column, self.points, self.bad, self.radius, part, chance)
+                shares = column.middle[np.searchsorted(column.codes, known.codes)]
+                for outcomes, here, there in (
+                    (rising, column.middle, shares),
+                    (falling, 1 - column.middle, 1 - shares),
+                ):
+                    guesses = guess_by_family(self.family, here, there, known.values)
+                    outcomes.append(Cracks.of(judge, guesses, self.radius))
+            return {"by family": Cracks.joined(rising), "by family, falling": Cracks.joined(falling)}
+
+        facts = {"family": self.family, "good_points": self.points, "bad_points": self.bad}
+        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Check columns that were cut into intervals of different widths, from the originals and the release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from sfumato.arrays import Floats
+from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.checks import checks_claim
+from sfumato.public.noise_law import read_numbers
+from sfumato.table import Table
+
+_SLACK = 1e-9
+
+
+def measure_cut_privacy(
+    original: Table,
+    published: Table,
+    column: str,
+    edges: Sequence[float | str],
+    whole: int = 0,
+    confidence: float = 0.95,
+    rows: Rows = None,
+) -> float:
+    """The privacy level of intervals between cuts: the width of the narrowest one that is published, or the distance of
+    two published values in it, times the confidence, as a share of the range. Edges are numbers, or texts of numbers.
+    """
+    _, shown = _pair_cells(original, published, column, rows)
+    cuts, range_width = np.asarray(edges, dtype=np.float64), float(edges[-1]) - float(edges[0])
+    widths = np.diff(cuts)
+    narrowest = float(widths.min())
+    for middle in np.unique(shown):
+        place = int(np.clip(np.searchsorted(cuts, middle, side="right") - 1, 0, len(widths) - 1))
+        inside = shown[(shown >= cuts[place]) & (shown < cuts[place + 1])]
+        # Several published values in one interval tell more than the interval.
+        several = np.unique(inside)
+        narrowest = min(narrowest, float(widths[place]), *np.diff(several).tolist())
+    return round(confidence * narrowest / range_width, 12)
+
+
+def count_outside_cuts(
+    original: Table, published: Table, column: str, edges: Sequence[float | str], whole: int = 0, rows: Rows = None
+) -> int:
+    """How many published values are not the middle of the interval that holds the original; of an even number of whole
+    numbers, the lower middle. Values at an edge may be on either side of it, since they were rounded.
+    """
+    true, shown = _pair_cells(original, published, column, rows)
+    cuts = np.asarray(edges, dtype=np.float64)
+    wrong = np.ones(len(true), dtype=np.bool_)
+    for low, high in pairwise(cuts.tolist()):
+        last = high - 1 if whole else high
+        middle = low + np.floor((high - low - 1) / 2) if whole else (low + high) / 2
+        slack = 0.0 if whole else _SLACK * (high - low + abs(middle)) + 2 * _measure_grain(original, column, low, high)
+        wrong &= ~((true >= low - slack) & (true <= last + slack) & (np.abs(shown - middle) <= slack))
+    return int(wrong.sum())
+
+
+def _measure_grain(original: Table, column: str, low: float, high: float) -> float:
+    """The rounding error of stored numbers."""
+    largest = max(abs(low), abs(high))
+    single = str(original.frame[column].dtype) == "Float32"
+    return float(np.spacing(np.float32(largest))) if single else float(np.spacing(largest))
+
+
+def _pair_cells(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats]:
+    """The known cells before and after, as numbers."""
+    taken = align_originals(original, published, rows)
+    require_columns(taken, [column], original.source)
+    require_columns(published.frame, [column], published.source)
+    true, shown = read_numbers(taken[column]), read_numbers(published.frame[column])
+    known = ~np.isnan(true) & ~np.isnan(shown)
+    return true[known], shown[known]
+
+
+checks_claim("cut_privacy", "at_least", needs_original=True)(make_comparison_check(measure_cut_privacy))
+checks_claim("outside_cuts", "exactly", needs_original=True)(make_comparison_check(count_outside_cuts))
