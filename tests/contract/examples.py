@@ -108,6 +108,12 @@ def as_mined(baskets: sf.Baskets) -> sf.Patterns:
     return found
 
 
+def as_ruled(baskets: sf.Baskets) -> sf.Rules:
+    """Rules as they are, with what they give away."""
+    found: sf.Rules = sf.PublishRules(k=3, min_support=6, min_confidence=0.4, repair="none").protect(baskets).data
+    return found
+
+
 @dataclass(frozen=True)
 class Example:
     """Something to try, and what to try it on."""
@@ -232,6 +238,13 @@ METHOD_EXAMPLES = (
         sf.PublishPatterns(k=3, min_support=8, repair="suppressive"),
         twelve,
         forged=as_mined,
+    ),
+    Example("publish rules", sf.PublishRules(k=3, min_support=8, min_confidence=0.8), twelve, forged=as_ruled),
+    Example(
+        "publish rules, withheld",
+        sf.PublishRules(k=3, min_support=6, min_confidence=0.6, repair="suppressive"),
+        twelve,
+        forged=as_ruled,
     ),
     Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
 )
