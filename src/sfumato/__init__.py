@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sfumato.protect.entries.suppress_entries import SuppressEntries as SuppressEntries
     from sfumato.protect.method import Method as Method
     from sfumato.protect.noise.add_noise import AddNoise as AddNoise
+    from sfumato.protect.patterns.publish_classifier import PublishClassifier as PublishClassifier
     from sfumato.protect.patterns.publish_patterns import PublishPatterns as PublishPatterns
     from sfumato.protect.patterns.publish_rules import PublishRules as PublishRules
     from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences as AnonymizeSequences

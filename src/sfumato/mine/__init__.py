@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sfumato.mine.patterns.derivability import forced_patterns as forced_patterns
     from sfumato.mine.patterns.derivability import support_bounds as support_bounds
     from sfumato.mine.patterns.inference_channels import inference_channels as inference_channels
+    from sfumato.mine.patterns.rule_classifier import classify as classify
     from sfumato.mine.sequences.containment import contains as contains
     from sfumato.mine.sequences.containment import support as support
     from sfumato.mine.sequences.pattern_files import read_subsequences as read_subsequences

@@ -56,6 +56,7 @@ LOSSES = {
     "withheld_rules": ("Rules withheld", "Rules of the originals that are not published."),
     "invented_rules": ("Rules invented", "Published rules that the originals do not have."),
     "changed_rules": ("Rules changed", "Rules whose published confidence is not the true one."),
+    "leaves": ("Leaves", "Groups of people for which the classifier has rules of their own."),
     "added_baskets": ("Baskets added", "Invented baskets that raise supports."),
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
     "dropped_rows": ("Rows left out", "Rows left out because of a missing value (missing = drop)."),

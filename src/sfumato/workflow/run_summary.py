@@ -23,6 +23,7 @@ from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
 from sfumato.measure.entries.firing_rules import measure_rule_answers
+from sfumato.measure.patterns.classifier_rules import measure_classification_error
 from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
@@ -162,6 +163,8 @@ def _measure_utility_without_columns(
 
 
 def _measure_rule_loss(published: Rules, original: Any, release: Release) -> float:
+    if isinstance(original, Table):
+        return measure_classification_error(published, original)
     method, least = release.method, release.details.get("min_support", 1)
     return measure_rule_errors(original, published, least, method.min_confidence, method.consequent_length)
 

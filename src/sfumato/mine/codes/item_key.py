@@ -105,18 +105,14 @@ class ItemKey:
 
     def decoded(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
         """The true support of every set of items found, without fakes."""
-        columns = self._fake_columns()
+        named = {items: count for coded, count in provider_sets.items() if (items := self.itemset(coded)) is not None}
+        if not self.fakes:
+            return named
+        columns: Any = build_item_columns(Baskets.of(self.fakes), {item for items in named for item in items})
         whole = build_full_column(len(self.fakes))
         true: dict[ItemIndices, int] = {}
-        for done, (coded, count) in enumerate(provider_sets.items()):
+        for done, (items, count) in enumerate(named.items()):
             if done % 4096 == 0:
-                report_progress("decoding itemsets", done, len(provider_sets))
-            items = self.itemset(coded)
-            if items is not None:
-                true[items] = count - (intersect_items(columns, items, whole).bit_count() if whole else 0)
+                report_progress("decoding itemsets", done, len(named))
+            true[items] = count - intersect_items(columns, items, whole).bit_count()
         return true
-
-    def _fake_columns(self) -> dict[int, int]:
-        fakes = Baskets.of(self.fakes)
-        columns: Any = build_item_columns(fakes, range(len(self.items))) if self.fakes else {}
-        return dict(columns)
