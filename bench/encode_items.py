@@ -12,7 +12,8 @@ import sfumato as sf
 from bench.timing import shared_data, show
 from sfumato.attack.codes.item_frequency import ItemFrequency
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.mine.codes.item_key import decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.codes.bloom_filters import filter_requests, mine_filters
+from sfumato.mine.codes.decoded_itemsets import decode_itemsets
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
 

@@ -14,7 +14,9 @@ from sfumato.attack.codes.bloom_dictionary import BloomDictionary
 from sfumato.attack.codes.item_frequency import ItemFrequency
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.mine.codes.item_key import ItemKey, decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.codes.bloom_filters import filter_requests, mine_filters
+from sfumato.mine.codes.decoded_itemsets import decode_itemsets
+from sfumato.mine.codes.item_key import ItemKey
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
 from sfumato.public.sealed_key import fingerprint_baskets

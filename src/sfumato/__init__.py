@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from sfumato.errors import PolicyError as PolicyError
     from sfumato.errors import SfumatoError as SfumatoError
     from sfumato.key import Key as Key
+    from sfumato.mine.codes.decoded_itemsets import decode_itemsets as decode_itemsets
     from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
-    from sfumato.mine.codes.item_key import decode_itemsets as decode_itemsets
     from sfumato.patterns import Patterns as Patterns
     from sfumato.protect.anonymity.generalize import Generalize as Generalize
     from sfumato.protect.anonymity.k_optimize import KOptimize as KOptimize
@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from sfumato.protect.entries.suppress_entries import SuppressEntries as SuppressEntries
     from sfumato.protect.method import Method as Method
     from sfumato.protect.noise.add_noise import AddNoise as AddNoise
+    from sfumato.protect.patterns.publish_classifier import PublishClassifier as PublishClassifier
     from sfumato.protect.patterns.publish_patterns import PublishPatterns as PublishPatterns
+    from sfumato.protect.patterns.publish_rules import PublishRules as PublishRules
     from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences as AnonymizeSequences
     from sfumato.protect.sequences.hide_sequences import HideSequences as HideSequences
     from sfumato.protect.swapping.swap_confidential import SwapConfidential as SwapConfidential
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from sfumato.release import Claim as Claim
     from sfumato.release import Finding as Finding
     from sfumato.release import Release as Release
+    from sfumato.rules import Rules as Rules
     from sfumato.sequences import Sequences as Sequences
     from sfumato.table import Missing as Missing
     from sfumato.table import Table as Table

@@ -10,12 +10,13 @@ import polars as pl
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.patterns import Patterns
+from sfumato.rules import Rules
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 
 def convert_to_polars(data: Any) -> pl.DataFrame:
-    """A table as it is; baskets and patterns as lists of items, sequences as lists of elements."""
+    """A table as it is; baskets and patterns as lists of items, rules as two, sequences as lists of elements."""
     match data:
         case Table():
             return data.frame
@@ -23,6 +24,8 @@ def convert_to_polars(data: Any) -> pl.DataFrame:
             return pl.DataFrame({"items": data.to_lists()}, schema={"items": pl.List(_item_type(data.items))})
         case Sequences():
             return pl.DataFrame({"elements": data.to_lists()})
+        case Rules():
+            return data.rules
         case Patterns():
             return data.frame
     raise DataError(f"{type(data).__name__} is not a kind of data that a frame can hold")

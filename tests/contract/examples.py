@@ -108,6 +108,27 @@ def as_mined(baskets: sf.Baskets) -> sf.Patterns:
     return found
 
 
+def paid_people() -> sf.Table:
+    """People who are paid well or badly."""
+    table = people()
+    levels = table.frame["salary_level"].cast(pl.String)
+    low = sorted(levels.unique().to_list())[: levels.n_unique() // 2]
+    paid = pl.Series("salary_level", np.where(levels.is_in(low).to_numpy(), "badly", "well").tolist())
+    return sf.Table.of(table.frame.with_columns(paid), table.roles, dict(table.hierarchies))
+
+
+def as_grown(table: sf.Table) -> sf.Rules:
+    """A classifier with small leaves."""
+    grown: sf.Rules = sf.PublishClassifier(target="salary_level", columns=("occupation",), k=2).protect(table).data
+    return grown
+
+
+def as_ruled(baskets: sf.Baskets) -> sf.Rules:
+    """Rules as they are, with what they give away."""
+    found: sf.Rules = sf.PublishRules(k=3, min_support=6, min_confidence=0.4, repair="none").protect(baskets).data
+    return found
+
+
 @dataclass(frozen=True)
 class Example:
     """Something to try, and what to try it on."""
@@ -249,6 +270,19 @@ METHOD_EXAMPLES = (
         sf.PublishPatterns(k=3, min_support=8, repair="suppressive"),
         twelve,
         forged=as_mined,
+    ),
+    Example("publish rules", sf.PublishRules(k=3, min_support=8, min_confidence=0.8), twelve, forged=as_ruled),
+    Example(
+        "publish rules, withheld",
+        sf.PublishRules(k=3, min_support=6, min_confidence=0.6, repair="suppressive"),
+        twelve,
+        forged=as_ruled,
+    ),
+    Example(
+        "publish classifier",
+        sf.PublishClassifier(target="salary_level", columns=("age", "sex", "education"), cuts={"age": (30, 50)}, k=6),
+        paid_people,
+        forged=as_grown,
     ),
     Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
 )

@@ -51,8 +51,8 @@ def cells_of(data: Any) -> Any:
 
 
 def tables(examples: tuple[Example, ...]) -> pytest.MarkDecorator:
-    """Those of the examples that protect a table."""
-    chosen = [example for example in examples if example.subject.shape == "table"]
+    """Those of the examples that protect a table, and give one."""
+    chosen = [example for example in examples if example.subject.shape == example.subject.gives == "table"]
     return pytest.mark.parametrize("example", chosen, ids=lambda example: example.name)
 
 

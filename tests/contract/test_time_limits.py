@@ -101,6 +101,7 @@ PROBLEMS: dict[str, Callable[[], tuple[Method, Any]]] = {
     "suppress_entries.seconds, exact": lambda: suppress(search="exact", seconds=LIMIT),
     "suppress_entries.mining_seconds": lambda: suppress(mining_seconds=1e-4),
     "publish_patterns.seconds": lambda: (sf.PublishPatterns(k=3, min_support=4, seconds=LIMIT), draw_baskets(60, 10)),
+    "publish_rules.seconds": lambda: (sf.PublishRules(k=3, min_support=4, seconds=LIMIT), draw_baskets(60, 10)),
     "k_optimize.seconds": lambda: (sf.KOptimize(k=5, seconds=LIMIT), draw_wide_table()),
     "generalize.seconds": lambda: (
         sf.Generalize(models=[sf.KAnonymity(k=5)], search="heuristic", seconds=LIMIT),

@@ -16,7 +16,9 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.mine.codes.item_key import ItemKey, decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.codes.bloom_filters import filter_requests, mine_filters
+from sfumato.mine.codes.decoded_itemsets import decode_itemsets
+from sfumato.mine.codes.item_key import ItemKey
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
 from sfumato.public.sealed_key import fingerprint_baskets, seal_key

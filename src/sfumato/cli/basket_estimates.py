@@ -49,11 +49,11 @@ def estimate_released_baskets(folder: Path, options: EstimateOptions, out: Path 
         else:
             found = mine.estimate_rules(release, options.support, options.confidence, options.max_length)
     if out is not None:
-        _spell_lists(found).write_csv(out)
+        spell_lists(found).write_csv(out)
     return found
 
 
-def _spell_lists(found: pl.DataFrame) -> pl.DataFrame:
+def spell_lists(found: pl.DataFrame) -> pl.DataFrame:
     """Lists of items as JSON, which a cell of a CSV file can hold."""
     import polars as pl
 

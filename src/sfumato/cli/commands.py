@@ -21,7 +21,9 @@ import typer
 from sfumato.cli.draft_commands import Shape, hierarchy_command, init_command
 from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
+from sfumato.cli.outsourced_mining import requests_command
 from sfumato.cli.party_commands import party_app
+from sfumato.cli.pattern_commands import channels_command, contains_command, support_command
 from sfumato.cli.region_command import region_command
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.interrupts import StopSignals
@@ -254,6 +256,10 @@ def compare_command(
 
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
     app.command(name=name)(command)
+app.command(name="requests")(requests_command)
+app.command(name="channels")(channels_command)
+app.command(name="support")(support_command)
+app.command(name="contains")(contains_command)
 app.command(name="init")(init_command)
 app.add_typer(party_app, name="party")
 app.command(name="hierarchy")(hierarchy_command)

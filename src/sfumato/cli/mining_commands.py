@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sfumato.baskets import BasketFormat, Baskets
 
 from sfumato.cli.messages import print_attacks, print_rows
+from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets, mine_released_filters
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 SHOWN = 20
@@ -70,6 +71,10 @@ def mine_command(
     reconstruct: Annotated[
         str, typer.Option(help="How the tree removes noise: by_class, global, local or none.")
     ] = "by_class",
+    requests: Annotated[
+        Path | None,
+        typer.Option(help="For Bloom filters: the custodian's requests, which `sfumato requests` wrote."),
+    ] = None,
     separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="Baskets: fimi, spmf, long or comma; detected if omitted.")
@@ -98,7 +103,7 @@ def mine_command(
     if column or target or (Path(data).is_dir() and not distorted):
         _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
         return
-    support = _parse_support(min_support)
+    support = parse_support(min_support)
     with show_progress(as_json):
         if distorted:
             wanted = EstimateOptions(support, min_confidence if rules else None, kind, max_length)
@@ -116,11 +121,24 @@ def mine_command(
             baskets = Baskets.read(
                 data, _check_format(form), separator=separator, id=id_column, item=item, header=header
             )
-            result = _mine_patterns(baskets, support, min_confidence if rules else None, kind, max_length, out)
+            if requests is not None:
+                _refuse_unfit_for_filters(rules, kind)
+                result = mine_released_filters(baskets, requests, support, max_length, out)
+            else:
+                result = _mine_patterns(baskets, support, min_confidence if rules else None, kind, max_length, out)
     if as_json:
         print_json({"count": result.height, "rows": result.to_dicts()})
     else:
         print_rows(spell_patterns(result) if "pattern" in result.columns else result, SHOWN, out)
+
+
+def _refuse_unfit_for_filters(rules: bool, kind: str) -> None:
+    from sfumato.errors import PolicyError
+
+    if rules or kind != "all":
+        raise PolicyError(
+            "--requests finds all itemsets in filters, which the custodian decodes; leave --rules and --kind out"
+        )
 
 
 def _refuse_rules(data: Path, rules: bool) -> None:
@@ -207,28 +225,64 @@ def attack_command(
 
 
 def decode_command(
-    model: Annotated[
+    found: Annotated[
         Path,
-        typer.Argument(help="The provider's tree: JSON of sfumato, XGBoost or LightGBM, scikit-learn's text, or ONNX."),
+        typer.Argument(
+            help="What the provider found: itemsets (SPMF), or a tree (JSON of sfumato, XGBoost or LightGBM, "
+            "scikit-learn's text, or ONNX)."
+        ),
     ],
     key: Annotated[Path, typer.Argument(help="The key that encoded the data.")],
-    data: Annotated[str, typer.Argument(help="The original table: a file, or the address of a database table.")],
+    data: Annotated[
+        str | None,
+        typer.Argument(help="The originals, as a file or the address of a database table; optional for itemsets."),
+    ] = None,
     passphrase: Annotated[
         str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="The passphrase of the key.")
     ] = None,
     separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the decoded tree as JSON.")] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="Baskets: fimi, spmf, long or comma; detected if omitted.")
+    ] = None,
+    id_column: Annotated[str, typer.Option("--id", help="The basket column of a long-form file.")] = "id",
+    item: Annotated[str, typer.Option(help="The item column of a long-form file.")] = "item",
+    min_support: Annotated[
+        str | None,
+        typer.Option(help="Itemsets: the support you asked for; by default the smallest that was found."),
+    ] = None,
+    min_confidence: Annotated[float, typer.Option(help="Itemsets: the minimum confidence of a rule.")] = 0.5,
+    max_length: Annotated[
+        int | None, typer.Option(help="Itemsets: the maximum number of items, if you asked for short ones only.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the decoded itemsets (SPMF), or the tree (JSON).")
+    ] = None,
+    rules_out: Annotated[Path | None, typer.Option(help="Itemsets: write the rules (SPMF).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Decode a tree that was trained on codes into the tree of the originals."""
+    """Decode what a provider found in codes: itemsets, with the rules that follow, or a tree."""
+    from sfumato.baskets import Baskets
     from sfumato.cli.tree_commands import count_nodes, print_tree
+    from sfumato.errors import PolicyError
     from sfumato.key import Key
     from sfumato.mine import decode_tree, write_tree
     from sfumato.table import Table
 
+    opened = Key.load(key, passphrase)
+    if opened.method in ITEM_KEYS:
+        form_read = _check_format(form)
+        support = None if min_support is None else parse_support(min_support)
+        originals = (
+            None if data is None else Baskets.read(data, form_read, separator=separator, id=id_column, item=item)
+        )
+        options = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
+        decode_found_itemsets(found, opened, originals, options)
+        return
+    if data is None:
+        raise PolicyError("a tree is decoded with the original table: sfumato decode TREE KEY DATA")
     with show_progress(as_json):
         table = Table.read(data, separator=separator)
-        decoded = decode_tree(model, Key.load(key, passphrase), table)
+        decoded = decode_tree(found, opened, table)
         if out is not None:
             write_tree(decoded, out)
     names = [str(name) for name in decoded.feature_names_in_]
@@ -251,7 +305,8 @@ def _check_format(form: str | None) -> BasketFormat | None:
     raise PolicyError("--format is fimi, spmf, long or comma")
 
 
-def _parse_support(text: str) -> int | float:
+def parse_support(text: str) -> int | float:
+    """A support as it is typed: a count, or a share."""
     from sfumato.errors import PolicyError
 
     try:

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from sfumato.mine.baskets.mined_files import write_itemsets as write_itemsets
     from sfumato.mine.baskets.published_rules import individuals_behind as individuals_behind
     from sfumato.mine.baskets.published_rules import patterns_behind as patterns_behind
+    from sfumato.mine.codes.bloom_filters import filter_requests as filter_requests
+    from sfumato.mine.codes.bloom_filters import mine_filters as mine_filters
     from sfumato.mine.codes.c45 import C45Tree as C45Tree
     from sfumato.mine.codes.c45 import train_c45 as train_c45
+    from sfumato.mine.codes.decoded_itemsets import decode_itemsets as decode_itemsets
+    from sfumato.mine.codes.decoded_itemsets import decode_rules as decode_rules
     from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
     from sfumato.mine.codes.decoded_tree import tree_rules as tree_rules
-    from sfumato.mine.codes.item_key import decode_itemsets as decode_itemsets
-    from sfumato.mine.codes.item_key import filter_requests as filter_requests
-    from sfumato.mine.codes.item_key import mine_filters as mine_filters
     from sfumato.mine.codes.tree_files import read_tree as read_tree
     from sfumato.mine.codes.tree_files import write_tree as write_tree
     from sfumato.mine.entries.adversarial_rules import AdversarialRule as AdversarialRule
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from sfumato.mine.patterns.derivability import forced_patterns as forced_patterns
     from sfumato.mine.patterns.derivability import support_bounds as support_bounds
     from sfumato.mine.patterns.inference_channels import inference_channels as inference_channels
+    from sfumato.mine.patterns.rule_classifier import classify as classify
     from sfumato.mine.sequences.containment import contains as contains
     from sfumato.mine.sequences.containment import support as support
     from sfumato.mine.sequences.pattern_files import read_subsequences as read_subsequences

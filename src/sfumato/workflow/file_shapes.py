@@ -26,10 +26,12 @@ from sfumato.data.formulas import (
     unescape_words,
 )
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.rule_set_files import is_rule_set_file
 from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.data.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.patterns import Patterns
+from sfumato.rules import Rules
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 
@@ -268,7 +270,7 @@ class SequencesShape(FileShape):
 
 
 class PatternsShape(FileShape):
-    """Patterns without their baskets, in SPMF's form."""
+    """Patterns or rules without their baskets, in SPMF's form."""
 
     name = "patterns"
     kind = Patterns
@@ -291,16 +293,22 @@ class PatternsShape(FileShape):
         return _count_in_items(data.items, data.codes)
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Patterns:
-        """Read the patterns."""
-        return Patterns.read(path)
+        """Read the patterns, or the rules."""
+        return Rules.read(path) if is_rule_set_file(path) else Patterns.read(path)
 
     def refuse_changed(self, written: Patterns, read: Patterns) -> None:
         """Compare them whole, as text, since "7" may have become a number."""
         before, after = (
             {(frozenset(map(str, items)), count) for items, count in p.to_lists()} for p in (written, read)
         )
-        if before != after or written.baskets != read.baskets:
+        if before != after or written.baskets != read.baskets or _spell_rules(written) != _spell_rules(read):
             raise ClaimBroken("the patterns do not read back from the file as they were written")
+
+
+def _spell_rules(data: Patterns) -> list[Any]:
+    """The sides of rules as text; nothing for patterns."""
+    rules = data.list_counts() if isinstance(data, Rules) else ()
+    return [(frozenset(map(str, rule.left)), frozenset(map(str, rule.right))) for rule in rules]
 
 
 def _is_unfit_for_spmf(item: int | str) -> bool:

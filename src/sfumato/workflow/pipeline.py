@@ -98,7 +98,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record = _build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
-        record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
+        record["removed_columns"] = list(original.identifying) if isinstance(published, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
         shut = list_refusals(record["gate"])

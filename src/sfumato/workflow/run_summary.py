@@ -23,6 +23,8 @@ from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
 from sfumato.measure.entries.firing_rules import measure_rule_answers
+from sfumato.measure.patterns.classifier_rules import measure_classification_error
+from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
@@ -31,6 +33,7 @@ from sfumato.public.unknown_items import MARK
 from sfumato.release import Claim, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections, make_sections
+from sfumato.rules import Rules
 from sfumato.sequences import Sequences
 from sfumato.table import Missing, Table
 from sfumato.workflow.outgoing import count_published_labels
@@ -158,6 +161,8 @@ def _measure_utility_without_columns(
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
     if isinstance(published, Sequences):
         return measure_sequence_utility(published, original, release, policy.measure.min_support)
+    if isinstance(published, Rules):
+        return {"loss": _measure_rule_loss(published, original, release)}
     if isinstance(published, Patterns):
         return {"loss": measure_support_errors(original, published, release.details.get("min_support", 1))}
     figures = {}
@@ -171,6 +176,13 @@ def _measure_utility_without_columns(
         figures |= {name: float(value) for name, value in asdict(effects).items()}
         figures["loss"] = measure_changed_items(original, published, MARK)
     return figures
+
+
+def _measure_rule_loss(published: Rules, original: Any, release: Release) -> float:
+    if isinstance(original, Table):
+        return measure_classification_error(published, original)
+    method, least = release.method, release.details.get("min_support", 1)
+    return measure_rule_errors(original, published, least, method.min_confidence, method.consequent_length)
 
 
 def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
@@ -233,7 +245,7 @@ def gather_account(
         source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
         sections=make_sections(policy.methods(), release, original, published, body["utility"]),
     )
-    return add_column_facts(run_account, release) if isinstance(original, Table) else run_account
+    return add_column_facts(run_account, release) if isinstance(published, Table) else run_account
 
 
 def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> RunAccount:

@@ -93,3 +93,30 @@ def test_fewer_codes_than_items() -> None:
     assert outcome.attempts == 5
     empty = sf.Baskets.of([[] for _ in range(len(data))])
     assert ItemFrequency(items=5).run(sf.Release(empty, None, (), {}), data).successes == 0
+
+
+@pytest.mark.parametrize("knowledge", ["supports", "pairs"])
+def test_who_knows_fewer_large_itemsets_names_fewer_items(knowledge: str) -> None:
+    """alpha of Wong et al.: nothing known, nothing named; with half of the supports, no more than those are named."""
+    data = shop()
+    release = released(EncodeItems(kind="one_to_n", n=1, fake_codes=0, noise=0.0), data)
+
+    def name(share: float) -> list[int]:
+        attack = ItemFrequency(knowledge=knowledge, known_share=share)
+        return [attack.run(release, data, randomness=sf.Randomness.seeded(seed)).successes for seed in range(5)]
+
+    everything, half, few = name(1.0), name(0.5), name(0.1)
+    assert name(0.0) == [0] * 5
+    assert min(everything) >= 22
+    assert sum(few) < sum(half) <= sum(everything)
+    assert all(ItemFrequency(known_share=share).run(release, data).attempts == 24 for share in (0.0, 0.3))
+    if knowledge == "supports":
+        assert max(half) <= 12 and max(few) <= 2
+
+
+def test_pairs_make_up_for_unknown_supports() -> None:
+    """An item whose own support is unknown is found by what it is bought with."""
+    data = shop()
+    release = released(EncodeItems(kind="one_to_n", n=1, fake_codes=0, noise=0.0), data)
+    outcome = ItemFrequency(known_share=0.5).run(release, data)
+    assert outcome.successes > 12

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.key import Key
 from sfumato.mine.baskets.itemsets import find_itemsets, frequent_itemsets
-from sfumato.mine.codes.item_key import decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.codes.bloom_filters import BloomKey, filter_requests, mine_filters
+from sfumato.mine.codes.decoded_itemsets import decode_itemsets, decode_mining, decode_rules
+from sfumato.mine.codes.item_key import ItemKey
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
+from sfumato.public.sealed_key import seal_key
 from tests import brute_baskets as brute
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -116,8 +119,15 @@ def test_a_provider_who_is_wrong_is_noticed(method: EncodeItems | EncodeBloom) -
         decode_itemsets(words, key)
 
 
+def without_spot_checks(key: Key) -> Key:
+    """The key as an earlier version drew it."""
+    kept = {name: value for name, value in key.secret.items() if name not in ("seal", "spot_checks")}
+    return seal_key(key.method, kept)
+
+
 def test_wrong_counts_of_larger_sets_are_noticed_with_the_originals() -> None:
     data, key, found = encoded(EncodeItems(k=3))
+    key = without_spot_checks(key)
     longest = found["items"].list.len().max()
     lower = pl.when(pl.col("items").list.len() == longest).then(pl.col("support") - 1).otherwise(pl.col("support"))
     with pytest.raises(sf.DataError, match="different supports in the originals"):
@@ -156,3 +166,87 @@ def test_a_provider_who_mined_higher_is_noticed_by_missing_codes(method: Any) ->
     assert decode_itemsets(higher, key, min_support=5).height <= higher.height
     nothing = higher.clear()
     assert decode_itemsets(nothing, key).height == 0
+
+
+@each
+def test_left_out_itemsets_fail_spot_checks(method: EncodeItems | EncodeBloom) -> None:
+    _, key, found = encoded(method)
+    short = found.filter(pl.col("items").list.len() == 1)
+    with pytest.raises(sf.DataError, match=r"whose support the key knows, [1-9]"):
+        decode_itemsets(short, key, min_support=2)
+    assert decode_mining(found, key, min_support=2).spot_checks > 3
+    assert decode_itemsets(short, without_spot_checks(key), min_support=2).height > 0
+
+
+@quick
+@given(words, st.sampled_from([0, 1, 2]), st.integers(1, 4), st.integers(0, 99), st.data())
+def test_no_left_out_itemset_gets_past_the_originals(
+    lists: list[list[str]], which: int, least: int, seed: int, drawn: Any
+) -> None:
+    data = sf.Baskets.of(lists)
+    if len(data.items) < 3:
+        return
+    method = (EncodeItems(k=3), EncodeItems(kind="one_to_n"), EncodeBloom(bits=24, hashes=2))[which]
+    key = method.new_key(data, sf.Randomness.seeded(seed))
+    published = method.protect(data, key).data
+    is_bloom = isinstance(method, EncodeBloom)
+    found = mine_filters(published, filter_requests(key), least) if is_bloom else frequent_itemsets(published, least)
+    assert decode_mining(found, key, data, least).is_complete
+    true = brute.itemsets(data.to_lists(), least)
+    maximal = [one for one in true if len(one) > 1 and not any(one < other for other in true)]
+    if not maximal:
+        return
+    lost = drawn.draw(st.sampled_from(sorted(maximal, key=sorted)))
+    image = find_image(key, sorted(data.items.index(item) for item in lost))
+    cheated = found.filter(pl.Series([not image <= set(one) for one in found["items"].to_list()], dtype=pl.Boolean))
+    with pytest.raises(sf.DataError, match="were not found"):
+        decode_itemsets(cheated, without_spot_checks(key), data, least)
+
+
+def find_image(key: Key, items: list[int]) -> set[int]:
+    """The published numbers of some items."""
+    if key.method == "encode_bloom":
+        return {BloomKey.opened(key).requests[item] for item in items}
+    return {code for item in items for code in ItemKey.opened(key).published[item]}
+
+
+@each
+def test_short_itemsets_are_decoded_if_asked_for(method: EncodeItems | EncodeBloom) -> None:
+    data, key, found = encoded(method)
+    if isinstance(method, EncodeItems) and method.kind == "one_to_n":
+        return  # an itemset of two items may have four codes
+    pairs = found.filter(pl.col("items").list.len() <= 2)
+    true = brute.itemsets(data.to_lists(), 2, 2)
+    assert as_counts(decode_itemsets(pairs, key, data, 2, max_length=2)) == true
+    assert as_counts(decode_itemsets(found, key, data, 2, max_length=2)) == true
+    with pytest.raises(sf.DataError, match="max_length"):
+        decode_itemsets(pairs, key, data, 2)
+    with pytest.raises(sf.DataError, match="max_length"):
+        decode_itemsets(pairs, without_spot_checks(key), data, 2)
+    with pytest.raises(sf.PolicyError, match="max_length"):
+        decode_itemsets(pairs, key, max_length=0)
+
+
+@quick
+@given(words, st.sampled_from(["padded", "one_to_n"]), st.integers(1, 5), st.sampled_from([0.3, 0.75, 1.0]))
+def test_decoded_rules_are_those_of_the_originals(
+    lists: list[list[str]], kind: Any, least: int, confidence: float
+) -> None:
+    data = sf.Baskets.of(lists)
+    if len(data.items) < 2:
+        return
+    method = EncodeItems(kind=kind, k=2)
+    key = method.new_key(data, sf.Randomness.seeded(4))
+    found = frequent_itemsets(method.protect(data, key).data, least)
+    rules = decode_rules(found, key, min_support=least, min_confidence=confidence)
+    order = ["antecedent", "consequent"]
+    true = sf.mine.association_rules(data, least, confidence)
+    assert rules.sort(order).equals(true.sort(order))
+
+
+def test_rules_from_filters_need_the_originals() -> None:
+    data, key, found = encoded(EncodeBloom())
+    with pytest.raises(sf.PolicyError, match="decode with the originals"):
+        decode_rules(found, key, min_support=2)
+    true = sf.mine.association_rules(data, 2, 0.6).sort("antecedent", "consequent")
+    assert decode_rules(found, key, data, 2, 0.6).sort("antecedent", "consequent").equals(true)

@@ -36,7 +36,8 @@ class ItemFrequency(Attack):
     item.
 
     The adversary sees the encoded baskets and knows how often each of the most common items is bought and, with
-    `knowledge="pairs"`, how often two of them are bought together, each within a certain error. Random codes occur
+    `knowledge="pairs"`, how often two of them are bought together: all of that or a share of it (`known_share`), each
+    within a certain error. Random codes occur
     everywhere at one rate, so it guesses the rate and subtracts it. If more baskets are published than there are true
     ones, a mixture model tells the added ones apart. It matches items with codes by support, then repeatedly by how
     often each occurs with those already matched. A success is an item whose code was named: a code that all baskets
@@ -45,7 +46,7 @@ class ItemFrequency(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
-    public_fields: ClassVar[tuple[str, ...]] = ("knowledge", "error", "clean")
+    public_fields: ClassVar[tuple[str, ...]] = ("knowledge", "known_share", "error", "clean")
     private_fields: ClassVar[tuple[str, ...]] = ("items",)
 
     attack: Literal["item_frequency"] = "item_frequency"
@@ -53,6 +54,9 @@ class ItemFrequency(Attack):
     """Whether it knows how often items are bought, or also how often pairs are."""
     items: int = Field(default=100, ge=1, strict=True)
     """How many of the most common items it knows and looks for."""
+    known_share: float = Field(default=1.0, ge=0.0, le=1.0)
+    """The share of the large itemsets, which are these items and their pairs, whose supports it knows (alpha of Wong et
+    al.); which ones is drawn at random."""
     error: float = Field(default=0.0, ge=0.0, lt=1.0)
     """The error of its knowledge: each support is within this share of the true one (beta of Wong et al.)."""
     clean: bool = True
@@ -96,8 +100,10 @@ class ItemFrequency(Attack):
         self, known: _PairShares, views: Sequence[_PairShares], chance: np.random.Generator
     ) -> dict[str, _CodeGuess]:
         """The codes guessed for the known items, in several ways."""
-        shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
         by_pairs = self.knowledge == "pairs"
+        shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
+        if self.known_share < 1:
+            shares = _forget_shares(shares, self.known_share, chance, by_pairs=by_pairs)
         rates = _RATES if self.clean else _RATES[:1]
         first, *others = views
         guesses = {
@@ -168,10 +174,22 @@ def _choose_nearest(guesses: Iterable[_CodeGuess]) -> _CodeGuess:
     return min(guesses, key=lambda guess: guess.distance)
 
 
+def _forget_shares(shares: Floats, known_share: float, chance: np.random.Generator, *, by_pairs: bool) -> Floats:
+    """Keep a share of the supports; the others become NaN, on both sides of the diagonal."""
+    first, second = np.triu_indices(len(shares)) if by_pairs else np.diag_indices(len(shares))
+    kept = chance.choice(len(first), round(known_share * len(first)), replace=False)
+    left = np.full_like(shares, np.nan)
+    for rows, columns in ((first[kept], second[kept]), (second[kept], first[kept])):
+        left[rows, columns] = shares[rows, columns]
+    return left
+
+
 def _match_ranks(known: Floats, seen: _PairShares) -> _CodeGuess:
-    """The most common item is the most common code, and so on."""
+    """The most common item is the most common code, and so on, as far as supports are known."""
     codes: list[Item | None] = [None] * len(known)
-    for item, name in zip(np.argsort(-np.diag(known), kind="stable").tolist(), seen.names, strict=False):
+    supports = np.diag(known)
+    ranked = np.argsort(-supports, kind="stable")[: int(np.isfinite(supports).sum())]
+    for item, name in zip(ranked.tolist(), seen.names, strict=False):
         codes[item] = name
     return _CodeGuess(codes, 0.0, 0.0)
 
@@ -187,11 +205,11 @@ def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> 
     """For each known item the index of its code, −1 for none: matched first by supports, then by pairs."""
     from scipy.optimize import linear_sum_assignment
 
-    alone = (
-        np.abs(np.diag(known)[:, None] - np.diag(seen)[None, :])
-        / _compute_share_deviations(np.diag(known), count)[:, None]
-    )
+    supports = np.diag(known)
+    apart_alone = np.abs(supports[:, None] - np.diag(seen)[None, :])
+    alone = np.nan_to_num(apart_alone / _compute_share_deviations(supports, count)[:, None])
     best = places = _fill_matched_places(linear_sum_assignment(np.log1p(alone)), len(known))
+    places[np.isnan(supports)] = -1  # drawn from what was left
     least = _measure_match_distance(known, seen, places, count, by_pairs=True)
     for done in range(_ROUNDS if by_pairs else 0):
         report_progress("matching pairs", done, _ROUNDS)
@@ -201,6 +219,7 @@ def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> 
         with_those = seen[:, places[items]]
         apart = np.stack([_measure_share_distances(row[items], with_those, count).sum(axis=1) for row in known])
         new = _fill_matched_places(linear_sum_assignment(apart + np.minimum(alone, _FAR)), len(known))
+        new[np.isnan(supports) & np.isnan(known[:, items]).all(axis=1)] = -1
         distance = _measure_match_distance(known, seen, new, count, by_pairs=True)
         if distance < least:
             best, least = new, distance
@@ -211,8 +230,11 @@ def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> 
 
 
 def _measure_share_distances(known: Floats, seen: Floats, count: int) -> Floats:
-    """How many standard deviations known and seen shares are apart; capped, so that a wrong match weighs little."""
-    return np.asarray(np.minimum(np.abs(known - seen) / _compute_share_deviations(known, count), _FAR))
+    """How many standard deviations known and seen shares are apart; capped, so that a wrong match weighs little.
+
+    Unknown ones are not apart.
+    """
+    return np.nan_to_num(np.minimum(np.abs(known - seen) / _compute_share_deviations(known, count), _FAR))
 
 
 def _compute_share_deviations(shares: Floats, count: int) -> Floats:

@@ -10,7 +10,7 @@ pattern, and how many people do. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonym
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,11 +22,14 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.mine.patterns.derivability import Conjunction, ForcedPattern, forced_patterns
 from sfumato.mine.patterns.inference_channels import inference_channels
+from sfumato.mine.patterns.rule_classifier import list_conditions
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.rules import Rules
+from sfumato.table import Table
 
 
 class SupportInference(Attack):
@@ -50,10 +53,9 @@ class SupportInference(Attack):
     min_support: int | float | None = Field(default=None, gt=0)
     """The minimum support of the targets and of mining; by default that of the release's method."""
 
-    def run(
-        self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
+    def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
         """Derive small patterns, and check them against the originals."""
+        truth, control = _list_baskets(release, truth), _list_baskets(release, control)
         k, least = self._asked(release, truth)
         published = _list_patterns(release.data, least)
         report_progress("deriving from published supports")
@@ -82,10 +84,17 @@ class SupportInference(Attack):
 
     def _asked(self, release: Release, truth: Baskets) -> tuple[int, int]:
         k = self.k or getattr(release.method, "k", None)
-        support = self.min_support or getattr(release.method, "min_support", None)
+        # Every support of a classifier is at least k.
+        of_method = k if isinstance(release.data, Rules) else None
+        support = self.min_support or getattr(release.method, "min_support", of_method)
         if k is None or support is None:
             raise PolicyError("give k and min_support: the release's method does not state them")
         return int(k), compute_least_count(support, len(truth))
+
+
+def _list_baskets(release: Release, truth: Any) -> Any:
+    """Of a table, what its rows fulfil of the conditions of a published classifier."""
+    return list_conditions(release.data, truth) if isinstance(truth, Table) else truth
 
 
 def _list_patterns(data: Patterns | Baskets, least: int) -> Patterns:

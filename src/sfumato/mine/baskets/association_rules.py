@@ -82,9 +82,20 @@ def association_rules(
     `max_length` bounds the items of both sides together. The conviction of a certain rule is infinite. An error is
     raised for more than `at_most` rules, or more than fit in half the machine's memory.
     """
+    itemsets = find_itemsets(baskets, min_support, max_length=max_length)
+    return build_rule_frame(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
+
+
+def build_rule_frame(
+    itemsets: Itemsets,
+    min_confidence: Confidence,
+    *,
+    consequent_length: int | None = None,
+    at_most: int | None = None,
+) -> pl.DataFrame:
+    """The rules among all frequent itemsets, as a frame."""
     import polars as pl
 
-    itemsets = find_itemsets(baskets, min_support, max_length=max_length)
     rules = find_association_rules(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
     lists = list_itemsets(itemsets)
     rows = max(itemsets.rows, 1)

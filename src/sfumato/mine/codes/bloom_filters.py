@@ -22,6 +22,7 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.baskets.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.mine.codes.provider_checks import Coded, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.progress import report_progress
 from sfumato.public.sealed_key import seal_key, unseal_key
 from sfumato.public.thresholds import Support, compute_least_count
@@ -55,6 +56,8 @@ class BloomKey:
     """The fingerprint of the baskets."""
     supports: tuple[int, ...]
     """How many basket filters contain that of each item."""
+    spot_checks: tuple[SpotCheck, ...] = ()
+    """Larger itemsets whose true support is known; none in keys of earlier versions."""
 
     def sealed(self) -> Key:
         """For keeping."""
@@ -67,6 +70,7 @@ class BloomKey:
             "baskets": self.baskets,
             "data": self.data,
             "supports": list(self.supports),
+            "spot_checks": spell_spot_checks(self.spot_checks),
         }
         return seal_key(METHOD, content)
 
@@ -77,12 +81,23 @@ class BloomKey:
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in ("items", "requests", "supports")}
             numbers: dict[str, Any] = {name: int(secret[name]) for name in ("bits", "hashes", "baskets")}
+            lists["spot_checks"] = parse_spot_checks(secret.get("spot_checks", ()))
             opened = cls(**lists, **numbers, data=str(secret["data"]), secret=bytes.fromhex(secret["secret"]))
             if not len(opened.items) == len(set(opened.requests)) == len(opened.supports):
                 raise ValueError("parts of different lengths")
         except (KeyError, TypeError, ValueError):
             raise DataError(f"the key is not a valid key of {METHOD}") from None
         return opened
+
+    @property
+    def published_codes(self) -> tuple[int, ...]:
+        """The numbers that a provider finds; `supports` are theirs."""
+        return self.requests
+
+    def decoded(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
+        """The items of every set found, and the support that the filters show."""
+        index = {request: item for item, request in enumerate(self.requests)}
+        return {tuple(sorted(index[code] for code in coded)): count for coded, count in provider_sets.items()}
 
     def filters(self) -> list[tuple[int, ...]]:
         """The filter of each item."""

@@ -19,6 +19,7 @@ from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_supports, filter_baskets, hash_item
+from sfumato.mine.codes.provider_checks import draw_spot_checks
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
@@ -64,7 +65,15 @@ class EncodeBloom(KeyedMethod):
         filters = [hash_item(item, self.bits, self.hashes, secret) for item in data.items]
         supports = tuple(count_filter_supports(filter_baskets(data, filters, self.bits), filters))
         return BloomKey(
-            data.items, requests, secret, self.bits, self.hashes, len(data), fingerprint_baskets(data), supports
+            items=data.items,
+            requests=requests,
+            secret=secret,
+            bits=self.bits,
+            hashes=self.hashes,
+            baskets=len(data),
+            data=fingerprint_baskets(data),
+            supports=supports,
+            spot_checks=draw_spot_checks(data, chance.generator()),
         ).sealed()
 
     def protect(  # type: ignore[override]  # see KeyedMethod

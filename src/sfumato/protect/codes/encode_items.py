@@ -24,6 +24,7 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.key import Key
 from sfumato.keystream import make_keyed_generator
 from sfumato.mine.codes.item_key import ItemKey
+from sfumato.mine.codes.provider_checks import draw_spot_checks
 from sfumato.progress import report_progress
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.data_door import refuse_unfit
@@ -41,10 +42,10 @@ class EncodeItems(KeyedMethod):
     the support of at least k − 1 others. Against: a provider who only compares how often codes occur with how often
     items are bought; `padded` leaves it k candidates. Limits: it does not promise that items stay unknown. Anyone who
     knows how often *pairs* are bought, or tells added baskets from true ones by a mixture model, names most common
-    items, which the attack `item_frequency` measures, so both kinds are for study; sizes of baskets stay; a provider
-    who leaves out larger itemsets is not noticed; `one_to_n` is broken in the literature (fake codes correlate with
-    nothing, so they are found and removed). Papers: Wong, Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009;
-    Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
+    items, which the attack `item_frequency` measures, so both kinds are for study; sizes of baskets stay; that a
+    provider left out a few larger itemsets is noticed for certain only with the originals; `one_to_n` is broken in the
+    literature (fake codes correlate with nothing, so they are found and removed). Papers: Wong, Cheung, Hung, Kao,
+    Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -77,7 +78,8 @@ class EncodeItems(KeyedMethod):
         chance = randomness or Randomness.secure()
         draft = self._draw_padded_key(data, chance) if self.kind == "padded" else self._draw_one_to_n_key(data, chance)
         supports = np.bincount(_encode_baskets(data, draft).codes, minlength=len(draft.codes))
-        return _set_supports(draft, supports).sealed()
+        spot_checks = draw_spot_checks(data, chance.generator())
+        return replace(draft, supports=tuple(supports.tolist()), spot_checks=spot_checks).sealed()
 
     def protect(  # type: ignore[override]  # see KeyedMethod
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
@@ -255,10 +257,6 @@ def _flag_members(numbers: Ints, ordered: Ints) -> Flags:
         return np.zeros(numbers.shape, dtype=bool)
     indices = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
     return np.asarray(ordered[indices] == numbers)
-
-
-def _set_supports(key: ItemKey, supports: Ints) -> ItemKey:
-    return replace(key, supports=tuple(supports.tolist()))
 
 
 def _count_lacking_baskets(supports: Ints, k: int) -> Ints:

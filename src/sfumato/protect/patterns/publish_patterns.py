@@ -108,31 +108,8 @@ class PublishPatterns(Method):
         return least
 
     def _claims(self, published: Patterns, least: int) -> tuple[Claim, ...]:
-        large = Claim(
-            property="least_support",
-            threshold=least,
-            measure="least_support",
-            meaning="Every published itemset is held by at least this many baskets.",
-        )
-        return (large, *self._make_safe_patterns(published), *self._true())
-
-    def _make_safe_patterns(self, published: Patterns) -> tuple[Claim, ...]:
-        if self.repair == "none":
-            return ()
-        # What was found in time depends on the machine: only what was surely examined is claimed.
-        exact = len(published.items) <= EXACT_ITEMS
-        name = "inferable_patterns" if exact else "derivable_patterns"
-        follows = f"No pattern of 1 to {self.k - 1} people follows from the published supports"
-        less = "by inclusion and exclusion, or by bounds on one unknown support at a time"
-        safe = Claim(
-            property=name,
-            threshold=0,
-            bound="exactly",
-            measure=name,
-            arguments={"k": self.k, "complete_from": published.complete_from or 0},
-            meaning=f"{follows}." if exact else f"{follows} {less}. What follows from several together is not claimed.",
-        )
-        return (safe,)
+        safe = () if self.repair == "none" else (claim_safe_patterns(published, self.k),)
+        return (claim_least_support(least), *safe, *self._true())
 
     def _true(self) -> tuple[Claim, ...]:
         """Claims that need the baskets to check: nothing is missing, or nothing is false."""
@@ -145,15 +122,46 @@ class PublishPatterns(Method):
             needs_original=True,
             meaning="Every frequent itemset of the baskets is published, with its support or a larger one.",
         )
-        true = Claim(
-            property="untrue_supports",
-            threshold=0,
-            bound="exactly",
-            measure="untrue_supports",
-            needs_original=True,
-            meaning="Every published support is the true one.",
-        )
+        true = claim_true_supports()
         return {"additive": (complete,), "suppressive": (true,), "none": (complete, true)}[self.repair]
+
+
+def claim_least_support(least: int) -> Claim:
+    """Claim that every published itemset describes many people."""
+    return Claim(
+        property="least_support",
+        threshold=least,
+        measure="least_support",
+        meaning="Every published itemset is held by at least this many baskets.",
+    )
+
+
+def claim_safe_patterns(published: Patterns, k: int) -> Claim:
+    """Claim that nothing about few people follows, as far as was surely examined: time depends on the machine."""
+    exact = len(published.items) <= EXACT_ITEMS
+    name = "inferable_patterns" if exact else "derivable_patterns"
+    follows = f"No pattern of 1 to {k - 1} people follows from the published supports"
+    less = "by inclusion and exclusion, or by bounds on one unknown support at a time"
+    return Claim(
+        property=name,
+        threshold=0,
+        bound="exactly",
+        measure=name,
+        arguments={"k": k, "complete_from": published.complete_from or 0},
+        meaning=f"{follows}." if exact else f"{follows} {less}. What follows from several together is not claimed.",
+    )
+
+
+def claim_true_supports() -> Claim:
+    """Claim that no support was changed."""
+    return Claim(
+        property="untrue_supports",
+        threshold=0,
+        bound="exactly",
+        measure="untrue_supports",
+        needs_original=True,
+        meaning="Every published support is the true one.",
+    )
 
 
 def _compute_pattern_losses(true: Patterns, published: Patterns) -> dict[str, Number]:

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Somebody else's mining, from the command line: requests for filters, mining on filters, and decoding what came back.
+
+The way of the work: `sfumato run` writes codes and a key; the provider runs `sfumato mine` on the codes; the custodian
+runs `sfumato decode` with the key. For Bloom filters the provider also gets the file that `sfumato requests` writes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from sfumato.cli.messages import print_rows
+from sfumato.cli.terminal import print_json, print_line, show_progress
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sfumato.baskets import Baskets
+    from sfumato.key import Key
+    from sfumato.mine.codes.decoded_itemsets import DecodedMining
+
+SHOWN = 20
+ITEM_KEYS = ("encode_items", "encode_bloom")
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+class DecodeOptions(NamedTuple):
+    """How itemsets are decoded, and what is derived from them."""
+
+    support: int | float | None
+    confidence: float
+    max_length: int | None
+    out: Path | None
+    """Where the itemsets are written."""
+    rules_out: Path | None
+    """Where the rules are written."""
+    as_json: bool
+
+
+def requests_command(
+    key: Annotated[Path, typer.Argument(help="The key of encode_bloom: private/encode_bloom.key.json of a run.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file for the provider: long form, CSV.")],
+    passphrase: Annotated[
+        str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="The passphrase of the key.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the requests for a provider who mines Bloom filters: the filter of each item, under a number."""
+    from sfumato.key import Key
+    from sfumato.mine import filter_requests
+
+    with show_progress(as_json):
+        requests = filter_requests(Key.load(key, passphrase))
+        requests.write(out, "long", id="request", item="bit")
+    if as_json:
+        print_json({"requests": len(requests), "written": str(out)})
+    else:
+        print_line(f"{len(requests):,} requests, written to {out}. The provider gets them with the filters.")
+
+
+def mine_released_filters(
+    filters: Baskets, requests: Path, support: int | float, max_length: int | None, out: Path | None
+) -> pl.DataFrame:
+    """The provider's side: sets of requests that enough filters contain."""
+    from sfumato.baskets import Baskets
+    from sfumato.mine import mine_filters, save_itemsets
+
+    found = mine_filters(filters, Baskets.read(requests, "long", id="request", item="bit"), support, max_length)
+    if out is not None:
+        save_itemsets(found, out)
+    return found
+
+
+def decode_found_itemsets(found: Path, key: Key, originals: Baskets | None, options: DecodeOptions) -> None:
+    """Decode a provider's file of itemsets, and print or write itemsets and rules."""
+    from sfumato.mine import read_itemsets, save_itemsets, save_rules
+    from sfumato.mine.codes.decoded_itemsets import decode_mining
+
+    with show_progress(options.as_json):
+        _refuse_rule_file(found)
+        decoded = decode_mining(read_itemsets(found), key, originals, options.support, options.max_length)
+        wants_rules = decoded.is_exact or options.rules_out is not None
+        rules = decoded.find_rules(options.confidence) if wants_rules else None
+        itemsets = decoded.frame.sort("support", "items", descending=[True, False])
+        if options.out is not None:
+            save_itemsets(itemsets, options.out)
+        if options.rules_out is not None and rules is not None:
+            save_rules(rules, options.rules_out)
+    if options.as_json:
+        print_json(_describe(decoded, itemsets, rules))
+        return
+    print_rows(itemsets, SHOWN, options.out)
+    if rules is not None:
+        print_line()
+        shown = rules.select("antecedent", "consequent", "support", "confidence", "lift")
+        order = ["confidence", "support", "antecedent", "consequent"]
+        print_rows(shown.sort(order, descending=[True, True, False, False]), SHOWN, options.rules_out)
+    print_line()
+    for sentence in _explain_checks(decoded):
+        print_line(sentence)
+
+
+def _refuse_rule_file(found: Path) -> None:
+    """Rules of codes cannot be decoded; say what to ask for instead."""
+    from sfumato.data.basket_files import read_text
+    from sfumato.errors import DataError
+
+    if b"==>" in read_text(found):
+        raise DataError(
+            f"{found}: this file holds rules, and their supports count what was added to hide the items; ask the "
+            "provider for all frequent itemsets, and the rules are derived from those"
+        )
+
+
+def _explain_checks(decoded: DecodedMining) -> list[str]:
+    """What is known about the result, in sentences."""
+    kept, rows = len(decoded.itemsets), decoded.itemsets.rows
+    found = f"{kept:,} itemsets with a support of {decoded.least:,} or more in {rows:,} baskets"
+    removed = f"{decoded.returned - kept:,} of them false or too rare"
+    said = [f"{found}; the provider returned {decoded.returned:,}, {removed}."]
+    if not decoded.is_exact:
+        said.append(
+            "Filters show too many itemsets and too large supports; give the original baskets to remove false ones "
+            "and to derive rules."
+        )
+    if decoded.is_complete:
+        said.append("Counted again in the originals: supports are true, and nothing was left out.")
+    else:
+        said.append(
+            f"Checked with the key: codes, their supports, subsets, and {decoded.spot_checks:,} larger itemsets of "
+            "known support. To prove that nothing was left out, give the original baskets."
+        )
+    return said
+
+
+def _describe(decoded: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFrame | None) -> dict[str, Any]:
+    return {
+        "itemsets": itemsets.to_dicts(),
+        "rules": None if rules is None else rules.to_dicts(),
+        "min_support": decoded.least,
+        "baskets": decoded.itemsets.rows,
+        "returned": decoded.returned,
+        "spot_checks": decoded.spot_checks,
+        "exact_supports": decoded.is_exact,
+        "proved_complete": decoded.is_complete,
+    }

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Rules of a classifier: whether they partition people, whether anybody is left over, and whether they are true.
+
+From the file alone, except for the last; by code that shares nothing with the method.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+from sfumato.measure.checks import checks_claim
+from sfumato.mine.patterns.rule_classifier import NOT, CellHolders, choose_rules, flag_known_classes
+from sfumato.rules import Rules
+from sfumato.table import Table
+
+Side = frozenset[str]
+
+
+def count_small_remainders(rules: Rules, k: int) -> int:
+    """How many left sides have 1 to k − 1 people more than their rules together."""
+    left, told = _list_leaves(rules), _count_told(rules)
+    return sum(0 < left[side] - told[side] < k for side in left)
+
+
+def count_overlapping_rules(rules: Rules) -> int:
+    """How many pairs of left sides do not contradict each other; one more if they do not add up to all people."""
+    leaves = _list_leaves(rules)
+    pairs = sum(not _contradict(first, second) for first, second in combinations(leaves, 2))
+    return pairs + (sum(leaves.values()) != rules.baskets)
+
+
+def measure_top_confidence(rules: Rules) -> float:
+    """The largest confidence of a rule; 0 without rules."""
+    return max((rule.support / rule.left_support for rule in rules.list_counts()), default=0.0)
+
+
+def count_untrue_rules(rules: Rules, original: Table) -> int:
+    """How many rules have another support or another support of the left side in the originals."""
+    holders = CellHolders(original)
+    known = flag_known_classes(rules, original)
+    wrong = 0
+    for rule in rules.list_counts():
+        left = holders.find_all(map(str, rule.left)) & known
+        both = left & holders.find_all(map(str, rule.right))
+        wrong += (int(both.sum()), int(left.sum())) != (rule.support, rule.left_support)
+    return wrong
+
+
+def measure_classification_error(rules: Rules, original: Table) -> float:
+    """Of the rows whose class is known, the share that gets another one, or none, by the first rule that fits."""
+    counts = rules.list_counts()
+    if not counts:
+        return 1.0
+    chosen, holders = choose_rules(rules, original), CellHolders(original)
+    known = flag_known_classes(rules, original)
+    right = sum(
+        int(((chosen == number) & known & holders.find_all(map(str, rule.right))).sum())
+        for number, rule in enumerate(counts)
+    )
+    return 1 - right / int(known.sum()) if known.any() else 0.0
+
+
+def _list_leaves(rules: Rules) -> dict[Side, int]:
+    return {frozenset(map(str, rule.left)): rule.left_support for rule in rules.list_counts()}
+
+
+def _count_told(rules: Rules) -> Counter[Side]:
+    told: Counter[Side] = Counter()
+    for rule in rules.list_counts():
+        told[frozenset(map(str, rule.left))] += rule.support
+    return told
+
+
+def _contradict(first: Side, second: Side) -> bool:
+    return any(f"{NOT}{one}" in second for one in first) or any(f"{NOT}{one}" in first for one in second)
+
+
+checks_claim("small_remainders", "exactly", arguments=("k",))(
+    lambda evidence, arguments: count_small_remainders(evidence.published, int(arguments["k"]))
+)
+checks_claim("overlapping_rules", "exactly")(lambda evidence, _: count_overlapping_rules(evidence.published))
+checks_claim("top_confidence", "at_most")(lambda evidence, _: measure_top_confidence(evidence.published))
+checks_claim("untrue_rules", "exactly", needs_original=True)(
+    lambda evidence, _: count_untrue_rules(evidence.published, evidence.original)
+)

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Publish a classifier only: the rules of a decision tree that predict a column, and no row of the table.
+
+Against an adversary who derives supports of few people from the rules. The left sides of the rules are the leaves of a
+tree: no two overlap, and together they cover all rows. So what is published is a table of counts, leaf by class; each
+count is 0 or at least k, and every sum of such counts is too. Nothing finer follows from them. What leaks: these
+counts, and that no better split was allowed where the tree ends. Trees: Breiman, Friedman, Olshen, Stone (1984); what
+rules give away: Atzori, Bonchi, Giannotti, Pedreschi (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from sfumato.arrays import Flags, Ints
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.rule_set_files import RuleCount
+from sfumato.details import PatternDetails
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.progress import report_progress
+from sfumato.protect.method import Method
+from sfumato.protect.patterns.publish_patterns import claim_least_support
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Release
+from sfumato.rules import Rules
+from sfumato.table import Table
+
+MOST_VALUES = 100
+"""More different values of a column are not tried as splits."""
+
+
+class PublishClassifier(Method):
+    """Publish the rules of a decision tree that predicts a column: per leaf how many people it describes, by class.
+
+    Guarantee: every count behind the rules is at least k, and so is every number of people that follows from them: the
+    leaves do not overlap and cover all rows, and no class of a leaf is left out, so that nothing can be subtracted. No
+    class has a larger share of a leaf than `max_confidence`. Against: anyone who derives the number of people with some
+    properties from the rules. Limits: that most people of a leaf have a certain class is what a classifier says, and is
+    not hidden: with `max_confidence` 1, the class of everybody in a leaf may be certain; which splits were chosen or
+    not follows from the data and is not examined; columns of numbers are split at given `cuts` only. Papers: Breiman,
+    Friedman, Olshen, Stone 1984; Atzori, Bonchi, Giannotti, Pedreschi 2005.
+    """
+
+    gives: ClassVar[str] = "patterns"
+    utility = "baskets"
+    iso_20889: ClassVar[str] = "aggregation"
+    loss_meaning: ClassVar[str] = "Of the rows whose class is known, the share that the rules get wrong."
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "target",
+        "classes",
+        "columns",
+        "cuts",
+        "k",
+        "max_confidence",
+        "max_depth",
+    )
+
+    method: Literal["publish_classifier"] = "publish_classifier"
+    target: str
+    """The column that is predicted."""
+    classes: tuple[str, ...] | None = None
+    """The values of the target that are told apart; all others are one class. By default every value is a class."""
+    columns: tuple[str, ...] | None = None
+    """The columns that predict it; by default all others that identify nobody."""
+    cuts: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
+    """Where columns of numbers may be split; cuts are published, so choose them without looking at the data."""
+    k: int = Field(ge=2, strict=True)
+    """The smallest number of people in a leaf that may have a class, if any has it; at least 2."""
+    max_confidence: float = Field(default=0.95, gt=0, le=1)
+    """The largest share that a class may have of a leaf; below 1, nobody's class is certain."""
+    max_depth: int = Field(default=5, ge=1, le=30, strict=True)
+    """The most conditions on the left side of a rule."""
+
+    @field_validator("cuts")
+    @classmethod
+    def _check_cuts(cls, cuts: Mapping[str, tuple[float, ...]]) -> Mapping[str, tuple[float, ...]]:
+        if any(not np.isfinite(cut) for one in cuts.values() for cut in one):
+            raise ValueError("cuts are finite numbers")
+        return cuts
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Grow a tree whose counts are large, and publish its leaves as rules."""
+        classes = self._code_classes(data)
+        splits = list(self._list_splits(data))
+        root = TreeLeaf((), np.flatnonzero(classes.codes >= 0))
+        rules = [rule for leaf in self._grow(root, classes, splits) for rule in classes.count_rules(leaf)]
+        published = Rules.of_counts(rules, len(root.rows))
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(),
+            losses={"loss": _count_errors(rules) / len(root.rows), "leaves": len({rule.left for rule in rules})},
+            details=PatternDetails(min_support=self.k),
+        )
+
+    def _grow(self, leaf: TreeLeaf, classes: ClassCodes, splits: list[TreeSplit]) -> Iterator[TreeLeaf]:
+        """The leaves below a node: it is split where that lowers impurity most and every count stays large."""
+        report_progress("growing a tree", len(leaf.path), self.max_depth)
+        best: tuple[TreeLeaf, TreeLeaf] | None = None
+        least = classes.measure_impurity(leaf.rows) - 1e-9
+        for split in splits if len(leaf.path) < self.max_depth else ():
+            parts = leaf.divide(split)
+            if all(self._allows(classes.count(part.rows)) for part in parts):
+                impurity = sum(classes.measure_impurity(part.rows) for part in parts)
+                if impurity < least:
+                    best, least = parts, impurity
+        if best is None:
+            yield leaf
+            return
+        for part in best:
+            yield from self._grow(part, classes, splits)
+
+    def _allows(self, counts: Ints) -> bool:
+        """Whether the counts of a leaf may be published."""
+        held = counts[counts > 0]
+        if not len(held) or int(held.min()) < self.k:
+            return False
+        return Fraction(int(held.max()), int(held.sum())) <= Fraction(repr(self.max_confidence))
+
+    def _code_classes(self, data: Table) -> ClassCodes:
+        if self.target not in data.frame.columns or self.target in data.identifying:
+            raise PolicyError(f'{data.source}: the target "{self.target}" is no column, or one that names people')
+        spelled = spell_cells(data.frame[self.target])
+        values = sorted(spelled.drop_nulls().unique().to_list())
+        told = values if self.classes is None else [value for value in values if value in self.classes]
+        if not values or (self.classes is not None and len(told) < len(set(self.classes))):
+            raise DataError(f'{data.source}: "{self.target}" has no value, or not those of classes; correct them')
+        number = dict.fromkeys(values, len(told)) | {value: code for code, value in enumerate(told)}
+        codes = np.array([number.get(value, -1) for value in spelled.to_list()], dtype=np.int64)
+        names = [(f"{self.target} = {value}",) for value in told]
+        rest = tuple(f"not {self.target} = {value}" for value in told)
+        classes = ClassCodes((*names, rest) if len(told) < len(values) else tuple(names), codes)
+        counts = classes.count(np.flatnonzero(codes >= 0))
+        if not self._allows(counts):
+            raise ImpossibleRelease(
+                f'{data.source}: {int((counts < self.k).sum())} classes of "{self.target}" have fewer than {self.k} '
+                "rows, or one of them has a larger share than max_confidence; name the common ones in classes, "
+                "lower k, or raise max_confidence"
+            )
+        return classes
+
+    def _list_splits(self, data: Table) -> Iterator[TreeSplit]:
+        """Conditions that a node may ask, in a fixed order."""
+        for name in self._choose_columns(data):
+            column = data.frame[name]
+            if column.dtype.is_numeric():
+                numbers = column.cast(float).to_numpy()
+                for cut in sorted(set(self.cuts.get(name, ()))):
+                    yield TreeSplit(f"{name} < {cut:.15g}", numbers < float(f"{cut:.15g}"))
+                continue
+            spelled = spell_cells(column)
+            values = sorted(spelled.drop_nulls().unique().to_list())
+            for value in values if len(values) <= MOST_VALUES else ():
+                yield TreeSplit(f"{name} = {value}", (spelled == value).fill_null(False).to_numpy())
+
+    def _choose_columns(self, data: Table) -> list[str]:
+        named = [name for name in data.frame.columns if name not in data.identifying and name != self.target]
+        chosen = named if self.columns is None else list(self.columns)
+        strange = [name for name in (*chosen, *self.cuts) if name not in named]
+        if strange:
+            raise PolicyError(
+                f"{data.source}: {quote_names(strange)} cannot predict: no such column, the target, or one that names "
+                "people"
+            )
+        unclear = [name for name in (*chosen, self.target) if " = " in name or " < " in name or name.startswith("not ")]
+        if unclear:
+            raise PolicyError(f'{data.source}: rename {quote_names(unclear)}: " = ", " < " and "not " mark conditions')
+        texts = [name for name in self.cuts if not data.frame[name].dtype.is_numeric()]
+        if texts:
+            raise PolicyError(f"{data.source}: {quote_names(texts)} holds no numbers, so it has no cuts; remove them")
+        return chosen
+
+    def _claims(self) -> tuple[Claim, ...]:
+        told = Claim(
+            property="small_remainders",
+            threshold=0,
+            bound="exactly",
+            measure="small_remainders",
+            arguments={"k": self.k},
+            meaning=f"No leaf leaves 1 to {self.k - 1} people without a rule: none can be found by subtracting.",
+        )
+        apart = Claim(
+            property="overlapping_rules",
+            threshold=0,
+            bound="exactly",
+            measure="overlapping_rules",
+            meaning="Nobody is in two leaves, and everybody in one: no two leaves can be subtracted from each other.",
+        )
+        unsure = Claim(
+            property="top_confidence",
+            threshold=self.max_confidence,
+            bound="at_most",
+            measure="top_confidence",
+            meaning="No class has a larger share of a leaf.",
+        )
+        true = Claim(
+            property="untrue_rules",
+            threshold=0,
+            bound="exactly",
+            measure="untrue_rules",
+            needs_original=True,
+            meaning="Every published support and confidence is the true one.",
+        )
+        return claim_least_support(self.k), told, apart, unsure, true
+
+
+@dataclass(frozen=True)
+class TreeSplit:
+    """A condition, and the rows of the table that fulfil it."""
+
+    condition: str
+    fits: Flags
+
+
+@dataclass(frozen=True)
+class TreeLeaf:
+    """The conditions on the way to a node, and the rows that are there."""
+
+    path: tuple[str, ...]
+    rows: Ints
+
+    def divide(self, split: TreeSplit) -> tuple[TreeLeaf, TreeLeaf]:
+        """The rows that fulfil a condition, and the others."""
+        fits = split.fits[self.rows]
+        return (
+            TreeLeaf((*self.path, split.condition), self.rows[fits]),
+            TreeLeaf((*self.path, f"not {split.condition}"), self.rows[~fits]),
+        )
+
+
+@dataclass(frozen=True)
+class ClassCodes:
+    """The class of every row; −1 if it is missing."""
+
+    conditions: tuple[tuple[str, ...], ...]
+    """What each class is, as the right side of a rule."""
+    codes: Ints
+
+    def count(self, rows: Ints) -> Ints:
+        """How many rows have each class."""
+        return np.bincount(self.codes[rows], minlength=len(self.conditions))
+
+    def measure_impurity(self, rows: Ints) -> float:
+        """Gini impurity times the number of rows."""
+        counts = self.count(rows)
+        return float(len(rows) - (counts.astype(np.float64) ** 2).sum() / max(1, len(rows)))
+
+    def count_rules(self, leaf: TreeLeaf) -> Iterator[RuleCount]:
+        """A rule for every class of a leaf."""
+        for condition, count in zip(self.conditions, self.count(leaf.rows).tolist(), strict=True):
+            if count:
+                yield RuleCount(leaf.path, condition, count, len(leaf.rows))
+
+
+def _count_errors(rules: list[RuleCount]) -> int:
+    """Rows that do not have the commonest class of their leaf."""
+    best: dict[tuple[int | str, ...], int] = {}
+    for rule in rules:
+        best[rule.left] = max(best.get(rule.left, 0), rule.support)
+    return sum(rule.support for rule in rules) - sum(best.values())

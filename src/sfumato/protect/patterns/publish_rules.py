@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Publish rules only: association rules with support and confidence, so that they single out no few people.
+
+Against an adversary who derives unpublished supports from published rules: a rule of 80 people at 98.7 % has one
+exception, and two rules together may describe one person though each describes a crowd. What leaks: the supports of the
+published rules and of their left sides. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous patterns* (2005).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from sfumato.baskets import Baskets
+from sfumato.data.rule_set_files import RuleCount
+from sfumato.mine.baskets.association_rules import find_association_rules
+from sfumato.mine.baskets.itemsets import Itemsets
+from sfumato.patterns import Patterns
+from sfumato.protect.baskets.secret_rules import MinSupport
+from sfumato.protect.method import Method
+from sfumato.protect.patterns.publish_patterns import (
+    PublishPatterns,
+    claim_least_support,
+    claim_safe_patterns,
+    claim_true_supports,
+)
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.rules import Rules
+
+
+class PublishRules(Method):
+    """Publish association rules with support and confidence, repaired so that they disclose no small group.
+
+    Guarantee: no pattern ("these items and none of those") with a support above 0 and below k follows from the rules,
+    by the reasoning of `publish_patterns`: the frequent itemsets are repaired first as if all of them were published,
+    and the rules are computed from the repaired ones alone, so that they say nothing that those would not; on the file,
+    the supports behind the rules (of both sides, and of left sides) are checked. Every rule has at least the minimum
+    support and confidence. Against: anyone who derives supports from the published rules. Limits: those of
+    `publish_patterns`; with `additive`, supports and confidences are not the true ones, and rules near the thresholds
+    may be withheld or invented; `none` repairs nothing and makes no such claim. Papers: Atzori, Bonchi, Giannotti,
+    Pedreschi 2005 and 2008; Agrawal, Imieliński, Swami 1993.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "patterns"
+    utility = "baskets"
+    section = "patterns"
+    iso_20889: ClassVar[str] = "aggregation"
+    loss_meaning: ClassVar[str] = (
+        "The mean over the rules of the originals of the error of the confidence; 1 for a rule that is not published."
+    )
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "min_confidence", "consequent_length", "repair", "seconds")
+    # A share next to the count in the claim would disclose the number of baskets, and so what was added.
+    private_fields: ClassVar[tuple[str, ...]] = ("min_support",)
+
+    method: Literal["publish_rules"] = "publish_rules"
+    k: int = Field(ge=2, strict=True)
+    """The smallest number of people that a pattern may describe, if it describes any; at least 2."""
+    min_support: MinSupport
+    """The support from which a rule is published: a number of baskets, or a share of them; at least k."""
+    min_confidence: float = Field(default=0.5, gt=0, le=1)
+    """The confidence from which a rule is published."""
+    consequent_length: int | None = Field(default=None, ge=1, strict=True)
+    """The most items on the right side; by default any number."""
+    repair: Literal["additive", "suppressive", "none"] = "additive"
+    """`additive` raises supports, `suppressive` withholds itemsets and their rules, `none` changes nothing."""
+    seconds: float = Field(default=10.0, gt=0)
+    """With seven to ten items: how long to search for inferences from several unknown supports at once."""
+
+    def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
+        """Mine, repair the itemsets, and derive the rules from what they say then."""
+        itemsets = PublishPatterns(k=self.k, min_support=self.min_support, repair=self.repair, seconds=self.seconds)
+        mined = itemsets.protect(data)
+        true = PublishPatterns(k=self.k, min_support=self.min_support, repair="none").protect(data).data
+        published = self._derive(mined.data)
+        losses = compare_rules(self._derive(true), published)
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(published, mined.details["min_support"]),
+            losses={**losses, "added_baskets": published.baskets - len(data)},
+            details=mined.details,
+        )
+
+    def _derive(self, patterns: Patterns) -> Rules:
+        return derive_rules(patterns, self.min_confidence, self.consequent_length)
+
+    def _claims(self, published: Rules, least: int) -> tuple[Claim, ...]:
+        safe = () if self.repair == "none" else (claim_safe_patterns(published, self.k),)
+        true = () if self.repair == "additive" else (claim_true_supports(),)
+        return (claim_least_support(least), claim_confident_rules(self.min_confidence), *safe, *true)
+
+
+def claim_confident_rules(min_confidence: float) -> Claim:
+    """Claim that no rule is weaker than asked for."""
+    return Claim(
+        property="weak_rules",
+        threshold=0,
+        bound="exactly",
+        measure="weak_rules",
+        arguments={"min_confidence": min_confidence},
+        meaning=f"Every published rule has a confidence of at least {min_confidence}.",
+    )
+
+
+def derive_rules(patterns: Patterns, min_confidence: float, consequent_length: int | None = None) -> Rules:
+    """The rules among patterns that come with all of their subsets."""
+    # Kernels take no read-only arrays.
+    arrays = (patterns.offsets.copy(), patterns.codes.copy(), patterns.supports.copy())
+    itemsets = Itemsets(patterns.items, *arrays, patterns.baskets)
+    found = find_association_rules(itemsets, min_confidence, consequent_length=consequent_length)
+    sets = [tuple(items) for items, _ in patterns.to_lists()]
+    supports = patterns.supports.tolist()
+    sides = zip(found.wholes.tolist(), found.antecedents.tolist(), found.consequents.tolist(), strict=True)
+    counts = [RuleCount(sets[left], sets[right], supports[whole], supports[left]) for whole, left, right in sides]
+    return Rules.of_counts(counts, patterns.baskets)
+
+
+def compare_rules(true: Rules, published: Rules) -> dict[str, Number]:
+    """The analyst's loss: rules that are withheld, that appeared, and whose confidence changed."""
+    before = {(rule.left, rule.right): _compute_confidence(rule) for rule in true.list_counts()}
+    after = {(rule.left, rule.right): _compute_confidence(rule) for rule in published.list_counts()}
+    errors = [abs(after[rule] - share) if rule in after else Fraction(1) for rule, share in before.items()]
+    return {
+        "loss": round(float(sum(errors, Fraction(0)) / len(errors)), 12) if errors else 0.0,
+        "withheld_rules": sum(rule not in after for rule in before),
+        "invented_rules": sum(rule not in before for rule in after),
+        "changed_rules": sum(rule in after and after[rule] != share for rule, share in before.items()),
+    }
+
+
+def _compute_confidence(rule: RuleCount) -> Fraction:
+    return Fraction(rule.support, rule.left_support)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Outsourced mining on the command line: run, mine, decode; with codes and with filters; and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from tests.cli.desk import Desk
+
+LEAST = 12
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    chance = np.random.default_rng(5)
+    held = chance.random((80, 6)) < np.linspace(0.6, 0.25, 6)
+    held[:, 1] |= held[:, 0] & (chance.random(80) < 0.8)
+    sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held]).write("shop.dat")
+    return Desk(monkeypatch, capsys)
+
+
+def encode(method: sf.EncodeItems | sf.EncodeBloom) -> sf.Baskets:
+    """The files of a run, without its report."""
+    baskets = sf.Baskets.read("shop.dat")
+    key = method.new_key(baskets)
+    key.save("key.json")
+    method.protect(baskets, key).data.write("codes.dat")
+    return baskets
+
+
+def list_sets(rows: list[dict[str, Any]]) -> set[Any]:
+    return {(*row["items"], row["support"]) for row in rows}
+
+
+def list_rules(rows: list[dict[str, Any]]) -> set[Any]:
+    return {(*row["antecedent"], "→", *row["consequent"], row["support"], row["confidence"]) for row in rows}
+
+
+@pytest.mark.parametrize(
+    "method", [sf.EncodeItems(k=3), sf.EncodeItems(kind="one_to_n"), sf.EncodeBloom(bits=16, hashes=2)]
+)
+def test_what_a_provider_mined_is_decoded_exactly(desk: Desk, method: sf.EncodeItems | sf.EncodeBloom) -> None:
+    baskets = encode(method)
+    asked: tuple[str, ...] = ()
+    if isinstance(method, sf.EncodeBloom):
+        assert desk.read("requests", "key.json", "--out", "requests.csv") == {"requests": 6, "written": "requests.csv"}
+        asked = ("--requests", "requests.csv")
+    desk.read("mine", "codes.dat", *asked, "--min-support", str(LEAST), "--out", "found.txt")
+    options = ("--min-support", str(LEAST), "--min-confidence", "0.6", "--out", "sets.txt", "--rules-out", "rules.txt")
+    decoded = desk.read("decode", "found.txt", "key.json", "shop.dat", *options)
+    itemsets = sf.mine.frequent_itemsets(baskets, LEAST).to_dicts()
+    rules = sf.mine.association_rules(baskets, LEAST, 0.6).to_dicts()
+    assert list_sets(decoded["itemsets"]) == list_sets(itemsets)
+    assert list_rules(decoded["rules"]) == list_rules(rules)
+    assert decoded["proved_complete"] and decoded["exact_supports"] and decoded["baskets"] == 80
+    assert list_sets(sf.mine.read_itemsets("sets.txt").to_dicts()) == list_sets(itemsets)
+    assert list_rules(sf.mine.read_rules("rules.txt").to_dicts()) == list_rules(rules)
+    alone = desk.read("decode", "found.txt", "key.json", "--min-support", str(LEAST), "--min-confidence", "0.6")
+    assert not alone["proved_complete"]
+    if isinstance(method, sf.EncodeBloom):
+        assert alone["rules"] is None and not alone["exact_supports"]
+        assert len(alone["itemsets"]) >= len(itemsets)
+    else:
+        assert list_rules(alone["rules"]) == list_rules(rules)
+        assert alone["spot_checks"] > 0
+
+
+def test_a_provider_who_did_otherwise_is_noticed(desk: Desk) -> None:
+    encode(sf.EncodeItems(k=3))
+    desk.read("mine", "codes.dat", "--min-support", "20", "--out", "higher.txt")
+    code, said = desk.type("decode", "higher.txt", "key.json", "--min-support", str(LEAST))
+    assert code == 2 and "was mined" in said
+    desk.read("mine", "codes.dat", "--min-support", str(LEAST), "--kind", "maximal", "--out", "maximal.txt")
+    code, said = desk.type("decode", "maximal.txt", "key.json")
+    assert code == 2 and "not the closed or maximal ones" in said
+    desk.read("mine", "codes.dat", "--min-support", str(LEAST), "--max-length", "1", "--out", "short.txt")
+    code, said = desk.type("decode", "short.txt", "key.json", "--min-support", str(LEAST))
+    assert code == 2 and "left itemsets out" in said
+    assert desk.read("decode", "short.txt", "key.json", "shop.dat", "--max-length", "1")["proved_complete"]
+
+
+def test_bad_input_is_one_sentence(desk: Desk) -> None:
+    encode(sf.EncodeItems(k=3))
+    desk.read("mine", "codes.dat", "--min-support", str(LEAST), "--rules", "--out", "rules.txt")
+    Path("empty.txt").write_text("# no pattern\n")
+    for words, said in (
+        (("decode", "rules.txt", "key.json"), "this file holds rules"),
+        (("decode", "none.txt", "key.json"), "none.txt"),
+        (("decode", "empty.txt", "key.json", "--min-support", "few"), "--min-support is a count"),
+        (("requests", "key.json", "--out", "r.csv"), "not a key of encode_bloom"),
+        (("mine", "codes.dat", "--requests", "r.csv", "--rules"), "leave --rules and --kind out"),
+        (("mine", "codes.dat", "--requests", "none.csv"), "none.csv"),
+    ):
+        code, printed = desk.type(*words)
+        assert code == 2 and said in printed and "fault" not in printed, (words, printed)
