@@ -40,7 +40,7 @@ from sfumato.parties.result import (
     build_rule_frame,
     join_results,
 )
-from sfumato.parties.scalar_product import FLOOR, open_products
+from sfumato.parties.scalar_product import FLOOR, check_floor, open_products
 from sfumato.parties.shamir import count_colluders
 from sfumato.parties.site_columns import SiteColumns, list_cells, list_keys
 from sfumato.parties.support_shares import PackedShares, Parts, ShamirShares, SupportShares
@@ -85,11 +85,11 @@ class VerticalQuestion:
             raise PolicyError('protocol must be "packed", "shamir" or "textbook", or left out')
         for name, value in (
             ("max_length", self.max_length),
-            ("floor", self.floor),
             ("max_questions", self.max_questions),
         ):
             if value is not None and (type(value) is not int or value < 1):
                 raise PolicyError(f"{name} must be a whole number, at least 1")
+        check_floor(self.floor)
         if self.confidence is not None and self.confidence.denominator > 1 << 20:
             raise PolicyError("min_confidence has too many digits; round it to six or fewer")
 
