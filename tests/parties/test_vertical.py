@@ -16,6 +16,7 @@ from sfumato.errors import DataError, PartyError, PolicyError
 from sfumato.parties import scalar_product
 from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters
 from sfumato.parties.alignment import align_by_number
+from sfumato.parties.common_names import refuse_common_names
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
@@ -189,6 +190,18 @@ def test_three_sites_are_refused_where_that_is_not_sound() -> None:
         sf.parties.mine_vertical([sites[0], sites[0]], 10)
 
 
+@pytest.mark.parametrize("sites", [2, 3])
+def test_a_rare_item_of_the_same_name_at_two_sites_is_refused(sites: int) -> None:
+    """In joined rows it is one item: rare at both sites, frequent together, and not found by either."""
+    rows = [[["x"] if site * 8 <= row < site * 8 + 8 else [] for row in range(24)] for site in range(2)]
+    rows += [[["y"]] * 24] * (sites - 2)
+    frames: list[bytes] = []
+    with pytest.raises(PartyError, match="same name at two sites") as caught:
+        sf.parties.mine_vertical([sf.Baskets.of(part) for part in rows], 10, tap=frames.append)
+    assert '"x"' not in str(caught.value)
+    assert not any(b"names" in frame for frame in frames)  # no name was sent before
+
+
 @pytest.mark.parametrize("content", [b"[", b'{"a": 1}', b"[1]", b'["x", "x"]', b"\xff", b"[" * 5000])
 def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
     question = VerticalQuestion(10, key=None)
@@ -200,6 +213,7 @@ def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
         await agree_on_item_kind(network, "text")
         await align_by_number(network, len(own))
         await network.receive(network.sites[0], "products/key")
+        await refuse_common_names(network, [b"other"])
         await network.broadcast("level 1/items", {"names": np.frombuffer(content, dtype=np.uint8)})
         return await network.receive(network.sites[0], "never")
 

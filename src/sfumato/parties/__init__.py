@@ -18,6 +18,7 @@ How the package is built, from the bottom up:
 `threshold`               the choice among ways to test sums against zero
 `horizontal`              association rules over baskets that are split by rows between sites
 `alignment`               private set intersection: the rows that all sites have
+`common_names`            whether two sites name an item alike
 `packed_cipher`           packed homomorphic encryption, masked and flooded
 `scalar_product`          private scalar products of two sites' vectors, as shares, and their comparison
 `algebraic_product`       the textbook's scalar product, which is broken

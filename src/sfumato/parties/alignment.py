@@ -50,7 +50,7 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     repeated = len(keys) - len(set(keys))
     if repeated:
         raise PartyError(f"{repeated:,} rows repeat a key of another row; give each person one row")
-    length = await _agree_on_longest(network, len(keys), step)
+    length = await agree_on_longest(network, len(keys), step, "rows")
     group = get_group()
     scalar = group.draw_scalar()
     domain = f"{DOMAIN} {network.session}"
@@ -70,16 +70,16 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     return np.array([places[point] for point in bare], dtype=np.int64)
 
 
-async def _agree_on_longest(network: Network, own: int, step: str) -> int:
+async def agree_on_longest(network: Network, own: int, step: str, noun: str) -> int:
     """The smallest power of two that no list exceeds; each site tells its own power of two."""
     power = 1 << max(own - 1, 0).bit_length()
     if power > LONGEST_LIST:
-        raise PartyError(f"{own:,} rows are too many to align by a key; at most {LONGEST_LIST:,} are possible")
+        raise PartyError(f"{own:,} {noun} are too many for one list; at most {LONGEST_LIST:,} are possible")
     messages = await network.exchange(f"{step}/length", facts={"length": power})
     lengths: list[int] = [message.fact("length", int) for message in messages.values()]
     if any(not 1 <= length <= LONGEST_LIST for length in lengths):
         raise PartyError("a site announces a list of a length that is not possible")
-    network.learn(f"{step}: how many rows each site has, up to the next power of two")
+    network.learn(f"{step}: how many {noun} each site has, up to the next power of two")
     return max(lengths)
 
 

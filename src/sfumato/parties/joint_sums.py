@@ -39,6 +39,7 @@ MOST_DECIMALS = 9
 MOST_COUNT = 1 << 40
 FROM_RESULT = (
     "the total, the number of cells and the mean of all other sites together: the result less this site's own",
+    "what the sites that collude get by subtracting all their parts: the floor is for one site alone",
     "of several runs over tables that differ in a few rows, the sums over these rows",
 )
 

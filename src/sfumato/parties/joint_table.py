@@ -42,6 +42,7 @@ MOST_COMBINATIONS = 20_000
 COUNT = "count"
 FROM_RESULT = (
     "the opened counts of all other sites together: the result less this site's own",
+    "what the sites that collude get by subtracting all their parts: the floor is for one site alone",
     "of several runs over tables that differ in a few rows, what these rows hold",
 )
 

@@ -40,7 +40,8 @@ async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str)
     if not 2 <= bits <= MOST_RING_BITS:
         raise PartyError(f"a ring sum of {bits} bits is not possible; use 2 to {MOST_RING_BITS}")
     held = await add_around_ring(network, terms, bits, step)
-    network.learn(f"{step}: {terms.size} sums of some sites' terms under a random number")
+    if network.index > 0:
+        network.learn(f"{step}: {terms.size} sums of the terms of the sites before it, under random numbers")
     return await compare_ends(network, held, bits, step)
 
 
