@@ -26,6 +26,7 @@ class SiteFolder:
     name: str
     port: int
     folder: Path
+    host: str = "127.0.0.1"
 
     @property
     def config(self) -> Path:
@@ -63,12 +64,12 @@ def make_folders(base: Path, names: Sequence[str] = NAMES, days: int = 30) -> li
 
 def write_config(site: SiteFolder, folders: Sequence[SiteFolder], mining: str = "", timeout: float = 30) -> None:
     peers = "".join(
-        f'[[peer]]\nname = "{other.name}"\naddress = "127.0.0.1:{other.port}"\ncertificate = "{other.name}.crt"\n'
+        f'[[peer]]\nname = "{other.name}"\naddress = "{other.host}:{other.port}"\ncertificate = "{other.name}.crt"\n'
         for other in folders
         if other != site
     )
     site.config.write_text(
-        f'[site]\nname = "{site.name}"\naddress = "127.0.0.1:{site.port}"\n'
+        f'[site]\nname = "{site.name}"\naddress = "{site.host}:{site.port}"\n'
         f'certificate = "{site.name}.crt"\nkey = "{site.name}.key"\n'
         f'{peers}[data]\npath = "baskets.csv"\nformat = "comma"\n'
         f"[mining]\nmin_support = 0.3\nmin_confidence = 0.75\n{mining}"

@@ -23,6 +23,7 @@ def test_encryption_commutes_and_is_undone(group: Group) -> None:
     assert group.add(both, group.multiply(group.negate(a), group.multiply(b, point))) != both
     opposite = group.multiply(group.negate(a), point)
     assert group.add(group.add(point, opposite), group.multiply(a, point)) == point
+    assert group.subtract(point, group.multiply(a, point)) == group.add(point, opposite)
 
 
 @BOTH

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.baskets import Item
 from sfumato.errors import PartyError, PolicyError
-from sfumato.parties.horizontal import JointQuestion, mine_site
+from sfumato.parties.horizontal import JointQuestion, mine_site, read_integer
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
@@ -111,8 +111,22 @@ def test_statements_name_adversary_and_learnt_candidates() -> None:
     statement = sf.parties.mine_horizontal(sites, 0.3, names=["north", "east", "south"]).statements[1]
     assert statement.site == "east"
     assert "up to 1 of 3 collude" in statement.adversary
-    assert any("5 candidates that are frequent at some site; 2 are overall" in told for told in statement.learnt)
+    assert any("which 5 candidates are frequent at some site" in sentence for sentence in statement.learnt)
     assert statement.bytes_sent > 0
+
+
+@pytest.mark.parametrize(("rows", "words"), [([], "has 0 entries"), ([["a"]], "has 1 entries")])
+def test_statements_about_short_lists_are_true(rows: list[list[str]], words: str) -> None:
+    """Of a list of no entries, "more than half of that" is false."""
+    statement = sf.parties.mine_horizontal([rows] * 3, 0.5).statements[0]
+    assert [sentence for sentence in statement.learnt if sentence.endswith(words)]
+    assert not [sentence for sentence in statement.learnt if "more than half" in sentence]
+
+
+@pytest.mark.parametrize("name", [b"05", b"+5", b" 5", b"1_000"])
+def test_integers_are_read_in_one_way_only(name: bytes) -> None:
+    with pytest.raises(ValueError, match="another way"):
+        read_integer(name)
 
 
 @pytest.mark.parametrize("protocol", ["shamir", "textbook"])

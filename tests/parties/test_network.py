@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
-from sfumato.parties.message import HEAD, Array, Envelope, Message, decode_frame, encode_frame
+from sfumato.parties.message import HEAD, VERSION, Array, Envelope, Message, decode_frame, encode_frame
 from sfumato.parties.network import LocalNetwork, Network, Wires, run_sites
 
 ENVELOPE = Envelope("session", "a", "b", 0)
@@ -62,7 +62,7 @@ def change_header(**changes: object) -> bytes:
     _mark, _version, header_bytes, body_bytes = HEAD.unpack(frame[: HEAD.size])
     header = json.loads(frame[HEAD.size : HEAD.size + header_bytes]) | changes
     text = json.dumps(header).encode()
-    return HEAD.pack(b"sfpt", 1, len(text), body_bytes) + text + frame[HEAD.size + header_bytes :]
+    return HEAD.pack(b"sfpt", VERSION, len(text), body_bytes) + text + frame[HEAD.size + header_bytes :]
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_headers_that_do_not_fit_are_refused(changes: dict[str, object]) -> None
 def test_large_frames_and_other_versions_are_refused_by_their_head() -> None:
     with pytest.raises(PartyError, match="above the limit"):
         decode_frame(make_frame(), most_bytes=100)
-    with pytest.raises(PartyError, match="version 2"):
-        decode_frame(HEAD.pack(b"sfpt", 2, 0, 0))
+    with pytest.raises(PartyError, match="version 9"):
+        decode_frame(HEAD.pack(b"sfpt", 9, 0, 0))
     with pytest.raises(PartyError, match="not a message"):
-        decode_frame(HEAD.pack(b"HTTP", 1, 0, 0))
+        decode_frame(HEAD.pack(b"HTTP", VERSION, 0, 0))
 
 
 async def exchange_numbers(network: Network, own: int) -> list[int]:

@@ -52,6 +52,26 @@ def test_what_the_key_opens_is_uniform(holder: KeyHolder, multiplier: Multiplier
         assert ((counts - SLOTS / 16) ** 2 / (SLOTS / 16)).sum() < 45
 
 
+def test_columns_without_anybody_take_the_same_work(
+    holder: KeyHolder, multiplier: Multiplier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Skipping blocks of zeros would tell the holder of the key by the time how many there are."""
+    multiplied: list[Words] = []
+    write = multiplier._scheme.write_block
+
+    def keep(block: Words) -> object:
+        multiplied.append(block)
+        return write(block)
+
+    monkeypatch.setattr(multiplier._scheme, "write_block", keep)
+    left, right = draw_bits(1), draw_bits(2)
+    right[1] = 0
+    answer = multiplier.multiply([holder.encrypt(row) for row in left], list(right), Randomness.secure())
+    modulus = choose_parameters(2, 50_000).modulus
+    assert np.array_equal((holder.open(answer.block) - answer.masks) % modulus, left[0] * right[0])
+    assert len(multiplied) == 2
+
+
 def combine_residues(rows: Words) -> list[int]:
     """Whole numbers from their residues, by the Chinese remainder theorem."""
     moduli = get_moduli()

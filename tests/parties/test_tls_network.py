@@ -18,7 +18,7 @@ import sfumato as sf
 from sfumato.errors import DataError, PartyError
 from sfumato.parties.certificates import make_identity, read_certificate
 from sfumato.parties.horizontal import JointQuestion, mine_site
-from sfumato.parties.message import HEAD, Envelope, Message, encode_frame
+from sfumato.parties.message import HEAD, VERSION, Envelope, Message, encode_frame
 from sfumato.parties.network import Network
 from sfumato.parties.tls_network import TlsNetwork, open_network
 from tests.parties.site_folders import BASKETS, SiteFolder, make_connecting, make_folders
@@ -101,9 +101,9 @@ def send_raw(frame: bytes) -> Part:
     ("frame", "words"),
     [
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "not a message of sfumato"),
-        (HEAD.pack(b"sfpt", 1, 1 << 15, 1 << 50), "above the limit"),
+        (HEAD.pack(b"sfpt", VERSION, 1 << 15, 1 << 50), "above the limit"),
         (HEAD.pack(b"sfpt", 9, 0, 0), "version 9"),
-        (HEAD.pack(b"sfpt", 1, 4, 0) + b"nope", "cannot be read"),
+        (HEAD.pack(b"sfpt", VERSION, 4, 0) + b"nope", "cannot be read"),
         (encode_frame(Envelope("old", "south", "east", 0), Message("start/parameters")), "another session"),
     ],
 )

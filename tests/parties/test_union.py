@@ -38,14 +38,20 @@ def test_the_union_is_the_union_at_every_site(lists: list[list[bytes]], by_passi
     assert unite(lists, by_passing=by_passing) == [expected] * len(lists)
 
 
-def test_sizes_of_messages_do_not_tell_who_has_what() -> None:
-    def sizes(lists: list[list[bytes]]) -> list[tuple[str, str, int]]:
-        frames: list[bytes] = []
-        unite(lists, tap=frames.append)
-        parsed = [(decode_frame(frame), len(frame)) for frame in frames]
-        return sorted((where.sender, message.kind, size) for (where, message), size in parsed)
+def list_sizes(lists: list[list[bytes]]) -> list[tuple[str, str, int]]:
+    frames: list[bytes] = []
+    unite(lists, tap=frames.append)
+    parsed = [(decode_frame(frame), len(frame)) for frame in frames]
+    return sorted((where.sender, message.kind, size) for (where, message), size in parsed)
 
-    assert sizes([[b"a", b"b", b"c"], [], [b"a"]]) == sizes([[], [b"a"], [b"a", b"b", b"c"]])
+
+def test_sizes_of_messages_do_not_tell_who_has_what() -> None:
+    assert list_sizes([[b"a", b"b", b"c"], [], [b"a"]]) == list_sizes([[], [b"a"], [b"a", b"b", b"c"]])
+
+
+def test_sizes_of_messages_do_not_tell_at_how_many_sites_an_entry_is() -> None:
+    """If filling were counted, an entry of all sites would be known as such: lists of one, and none is filled up."""
+    assert list_sizes([[b"a"], [b"a"], [b"a"]]) == list_sizes([[b"a"], [], []])
 
 
 @pytest.mark.parametrize("by_passing", [False, True])
@@ -74,11 +80,21 @@ def test_what_is_learnt_is_recorded() -> None:
         await unite_privately(network, own, 4, width=12)
         return network.learnt
 
-    first, _, last = run_sites(run, [[b"a", b"b"], [b"a"], [b"a"]])
+    first, second, last = run_sites(run, [[b"a", b"b"], [b"a"], [b"a"]])
     assert len(first) == 1
+    assert first == second
     assert "2 entries" in first[0]
-    assert "8 points of filling" in first[0]
-    assert "9 from 1, 1 from 3" in last[0]
+    assert "not whose they are or at how many sites" in first[0]
+    assert "(1 at 1, 1 at 3), not which or whose" in last[0]
+
+
+@pytest.mark.parametrize(("lists", "words"), [([[b"a"], [b"a"], [b"a"]], "(1 at 3), so at"), ([[], [], []], "(none)")])
+def test_the_last_site_is_told_what_its_counts_give_away(lists: list[list[bytes]], words: str) -> None:
+    async def run(network: Network, own: list[bytes]) -> list[str]:
+        await unite_privately(network, own, 4, width=12)
+        return network.learnt
+
+    assert words in run_sites(run, lists)[-1][0]
 
 
 def test_passing_tells_the_first_site_what_sites_have_in_common() -> None:

@@ -16,6 +16,7 @@ from sfumato.errors import DataError, PartyError, PolicyError
 from sfumato.parties import scalar_product
 from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters
 from sfumato.parties.alignment import align_by_number
+from sfumato.parties.common_names import refuse_common_names
 from sfumato.parties.message import decode_frame
 from sfumato.parties.network import Network, run_sites
 from sfumato.parties.result import JointResult
@@ -63,7 +64,7 @@ def test_two_sites_equal_joined_mining(protocol: VerticalProtocol, support: Supp
 def test_random_rows_at_two_sites(seed: int, rows: int, support: Support, confidence: float) -> None:
     sites = draw_sites(seed, rows, (2, 3))
     baskets = [sf.Baskets.of(part) for part in sites]
-    result = sf.parties.mine_vertical(baskets, support, confidence, floor=1)
+    result = sf.parties.mine_vertical(baskets, support, confidence, floor=2)
     assert collect(result) == mine_joined(sites, support, confidence)
 
 
@@ -71,7 +72,7 @@ def test_random_rows_at_two_sites(seed: int, rows: int, support: Support, confid
 @given(st.integers(0, 1000), st.sampled_from([(2, 2, 2), (1, 3, 2), (2, 1, 1, 2)]), st.sampled_from([0.3, 0.5]))
 def test_random_rows_at_more_sites(seed: int, widths: tuple[int, ...], support: float) -> None:
     sites = draw_sites(seed, 30, widths)
-    result = sf.parties.mine_vertical([sf.Baskets.of(part) for part in sites], support, 0.7, floor=1)
+    result = sf.parties.mine_vertical([sf.Baskets.of(part) for part in sites], support, 0.7, floor=2)
     assert collect(result) == mine_joined(sites, support, 0.7)
     assert result.statements[0].protocol == "shamir"
 
@@ -98,15 +99,18 @@ def test_scalar_products_over_several_blocks_are_shared_and_compared() -> None:
 
 def test_only_whether_a_product_reaches_the_threshold_is_told() -> None:
     left, right = [1, 1, 0, 1, 0], [0, 1, 0, 1, 1]
-    assert sf.parties.compare_scalar_product([left, right], 2)
-    assert not sf.parties.compare_scalar_product([left, right], 3)
+    assert sf.parties.compare_scalar_product([left, right], 2, floor=2)
+    assert not sf.parties.compare_scalar_product([left, right], 3, floor=2)
     for vectors, least, words in (
-        ([left, right], 1, "at least 2"),
+        ([left, right], 1, "at least the floor of 2"),
         ([left, right[1:]], 2, "equally long"),
         ([left, [0, 1, 0, 1, 2]], 2, "vector of 0 and 1"),
     ):
         with pytest.raises(sf.SfumatoError, match=words):
-            sf.parties.compare_scalar_product(vectors, least)
+            sf.parties.compare_scalar_product(vectors, least, floor=2)
+    for floor, words in ((10, "the floor of 10"), (1, "at least 2")):
+        with pytest.raises(PolicyError, match=words):
+            sf.parties.compare_scalar_product([left, right], 2, floor=floor)
 
 
 def test_batches_answer_every_pair_once() -> None:
@@ -159,8 +163,9 @@ def test_only_names_of_frequent_items_and_no_counts_are_sent() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"min_support": 1}, PartyError, "below the floor of 2"),
-        ({"min_support": 5, "floor": 10}, PartyError, "below the floor of 10"),
+        ({"min_support": 9}, PartyError, "below the floor of 10"),
+        ({"min_support": 2, "floor": 3}, PartyError, "below the floor of 3"),
+        ({"floor": 1}, PolicyError, "floor must be a whole number, at least 2"),
         ({"max_questions": 1}, PartyError, "above the limit of 1"),
         ({"protocol": "shamir"}, PartyError, "of two, each is half"),
         ({"protocol": "open"}, PolicyError, 'must be "packed", "shamir" or "textbook"'),
@@ -185,6 +190,18 @@ def test_three_sites_are_refused_where_that_is_not_sound() -> None:
         sf.parties.mine_vertical([sites[0], sites[0]], 10)
 
 
+@pytest.mark.parametrize("sites", [2, 3])
+def test_a_rare_item_of_the_same_name_at_two_sites_is_refused(sites: int) -> None:
+    """In joined rows it is one item: rare at both sites, frequent together, and not found by either."""
+    rows = [[["x"] if site * 8 <= row < site * 8 + 8 else [] for row in range(24)] for site in range(2)]
+    rows += [[["y"]] * 24] * (sites - 2)
+    frames: list[bytes] = []
+    with pytest.raises(PartyError, match="same name at two sites") as caught:
+        sf.parties.mine_vertical([sf.Baskets.of(part) for part in rows], 10, tap=frames.append)
+    assert '"x"' not in str(caught.value)
+    assert not any(b"names" in frame for frame in frames)  # no name was sent before
+
+
 @pytest.mark.parametrize("content", [b"[", b'{"a": 1}', b"[1]", b'["x", "x"]', b"\xff", b"[" * 5000])
 def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
     question = VerticalQuestion(10, key=None)
@@ -196,6 +213,7 @@ def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
         await agree_on_item_kind(network, "text")
         await align_by_number(network, len(own))
         await network.receive(network.sites[0], "products/key")
+        await refuse_common_names(network, [b"other"])
         await network.broadcast("level 1/items", {"names": np.frombuffer(content, dtype=np.uint8)})
         return await network.receive(network.sites[0], "never")
 

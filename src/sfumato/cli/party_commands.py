@@ -41,10 +41,9 @@ def party_command(
     if as_json:
         print_json(result.as_json())
         return
-    print_line("Frequent itemsets")
-    print_rows(result.itemsets, SHOWN, read.output.path / "itemsets.json")
-    print_line("Rules")
-    print_rows(result.rules, SHOWN, read.output.path / "rules.json")
+    for name, table in result.list_tables().items():
+        print_line(name.replace("_", "-").capitalize())
+        print_rows(table, SHOWN, read.output.path / f"{name}.json")
     for line in str(result.statement).splitlines():
         print_line(line)
 

@@ -6,6 +6,7 @@ How the package is built, from the bottom up:
 ========================  ==============================================================================================
 `message`                 frames: a JSON header and raw arrays, parsed strictly, with limits
 `network`                 a site's connections; what a protocol is and the rules for writing one; sites in one process
+`liveness`                signs of life, so that work may take long and a silent site is still noticed
 `tls_network`             the same between processes: TCP, mutual TLS 1.3, pinned certificates
 `statement`               what a site learnt, and a transcript of hashes
 `group`                   a group of prime order: hashing to it, multiplying, adding
@@ -17,12 +18,15 @@ How the package is built, from the bottom up:
 `threshold`               the choice among ways to test sums against zero
 `horizontal`              association rules over baskets that are split by rows between sites
 `alignment`               private set intersection: the rows that all sites have
+`common_names`            whether two sites name an item alike
 `packed_cipher`           packed homomorphic encryption, masked and flooded
 `scalar_product`          private scalar products of two sites' vectors, as shares, and their comparison
 `algebraic_product`       the textbook's scalar product, which is broken
 `support_shares`          the choice among ways to hold supports of split itemsets as shares
 `vertical`                association rules over people whose attributes are split between sites
 `joint_anonymity`         whether tables that are split by rows are k-anonymous together
+`joint_sums`              totals and means of columns of such tables
+`joint_table`             contingency tables of them
 `site_config`, `site`     one site as a process of its own: `sfumato party`
 ========================  ==============================================================================================
 
@@ -43,10 +47,15 @@ if TYPE_CHECKING:
     from sfumato.parties.horizontal import mine_site as mine_site
     from sfumato.parties.joint_anonymity import JointAnonymity as JointAnonymity
     from sfumato.parties.joint_anonymity import check_k_anonymity as check_k_anonymity
+    from sfumato.parties.joint_sums import JointSums as JointSums
+    from sfumato.parties.joint_sums import add_columns as add_columns
+    from sfumato.parties.joint_table import JointCounts as JointCounts
+    from sfumato.parties.joint_table import count_combinations as count_combinations
     from sfumato.parties.network import LocalNetwork as LocalNetwork
     from sfumato.parties.network import Network as Network
     from sfumato.parties.network import run_sites as run_sites
     from sfumato.parties.result import JointResult as JointResult
+    from sfumato.parties.result import SiteAnswer as SiteAnswer
     from sfumato.parties.result import SiteResult as SiteResult
     from sfumato.parties.scalar_product import compare_scalar_product as compare_scalar_product
     from sfumato.parties.site import run_site as run_site

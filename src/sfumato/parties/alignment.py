@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Aligning rows by a key: every site learns which of its people all sites have, and nothing about the others.
+"""Aligning rows by a key: every site learns which of its people all sites have, and nothing about other people.
 
 Private set intersection by commutative encryption (Huberman, Franklin and Hogg 1999; Agrawal, Evfimievski and Srikant
 2003), for two or more sites:
@@ -10,8 +10,8 @@ Private set intersection by commutative encryption (Huberman, Franklin and Hogg 
 3. In turn, every site takes off its scalar and sorts. All sites get the bare points and recognise their own keys. Their
    order, by bytes of a hash that depends on the session, is the order of the rows.
 
-What is learnt besides: the agreed length, which is the longest list up to a factor of two; with three or more sites,
-the first one how many points any two lists share, not whose. Semi-honest. A site that invents keys learns whether the
+What is learnt besides: how long each list is, up to a factor of two; with three or more sites, the first one how many
+people any of them have in common, not who they are. Semi-honest. A site that invents keys learns whether the
 others all have them: agree on keys that cannot be guessed, or on whom each site may ask about.
 """
 
@@ -41,6 +41,7 @@ async def align_by_number(network: Network, rows: int) -> Ints:
             f'site "{differing[0]}" has {counts[differing[0]]:,} rows and this one {rows:,}, so they are not aligned '
             "by number; name a key column at every site"
         )
+    network.learn("rows: that every site has as many rows")
     return np.arange(rows)
 
 
@@ -49,7 +50,7 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     repeated = len(keys) - len(set(keys))
     if repeated:
         raise PartyError(f"{repeated:,} rows repeat a key of another row; give each person one row")
-    length = await _agree_on_longest(network, len(keys), step)
+    length = await agree_on_longest(network, len(keys), step, "rows")
     group = get_group()
     scalar = group.draw_scalar()
     domain = f"{DOMAIN} {network.session}"
@@ -62,20 +63,23 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     missing = sum(point not in places for point in bare)
     if missing:
         raise PartyError(f"{missing} rows of the intersection are not at this site; a site did not follow the protocol")
-    network.learn(f"{step}: which {len(bare):,} of this site's people all sites have; of the others nothing")
+    network.learn(
+        f"{step}: which {len(bare):,} of this site's people all sites have, and so that each of its other "
+        f"{len(keys) - len(bare):,} is missing at some site; of people that are not here nothing"
+    )
     return np.array([places[point] for point in bare], dtype=np.int64)
 
 
-async def _agree_on_longest(network: Network, own: int, step: str) -> int:
+async def agree_on_longest(network: Network, own: int, step: str, noun: str) -> int:
     """The smallest power of two that no list exceeds; each site tells its own power of two."""
     power = 1 << max(own - 1, 0).bit_length()
     if power > LONGEST_LIST:
-        raise PartyError(f"{own:,} rows are too many to align by a key; at most {LONGEST_LIST:,} are possible")
+        raise PartyError(f"{own:,} {noun} are too many for one list; at most {LONGEST_LIST:,} are possible")
     messages = await network.exchange(f"{step}/length", facts={"length": power})
     lengths: list[int] = [message.fact("length", int) for message in messages.values()]
     if any(not 1 <= length <= LONGEST_LIST for length in lengths):
         raise PartyError("a site announces a list of a length that is not possible")
-    network.learn(f"{step}: how many rows each site has, up to the next power of two")
+    network.learn(f"{step}: how many {noun} each site has, up to the next power of two")
     return max(lengths)
 
 
@@ -93,7 +97,7 @@ async def _intersect(network: Network, group: Group, scalar: bytes, own: list[by
         return []
     lists = [passing, *[await _receive(network, group, site, f"{step}/list", len(own)) for site in network.others]]
     if len(sites) > 2:
-        network.learn(f"{step}: how many encrypted points any two sites share, not whose they are")
+        network.learn(f"{step}: how many people any two or more named sites have in common, not who they are")
     return sorted(set.intersection(*map(set, lists)))
 
 

@@ -28,6 +28,7 @@ import numpy as np
 
 from sfumato.arrays import Bytes
 from sfumato.errors import PartyError
+from sfumato.parties.liveness import stop_if_failed
 
 POINT_BYTES = 32
 INSTALL = 'pip install "sfumato[parties]"'
@@ -74,6 +75,10 @@ class Group(ABC):
     @abstractmethod
     def add(self, left: bytes, right: bytes) -> bytes:
         """The sum of two points."""
+
+    @abstractmethod
+    def subtract(self, left: bytes, right: bytes) -> bytes:
+        """The difference of two points."""
 
     def hash_entry(self, domain: str, entry: bytes) -> bytes:
         """The point of an entry; different domains give unrelated points."""
@@ -141,6 +146,11 @@ class Ristretto(Group):
         total: bytes = self._library.crypto_core_ristretto255_add(left, right)
         return total
 
+    def subtract(self, left: bytes, right: bytes) -> bytes:
+        """The difference of two points."""
+        difference: bytes = self._library.crypto_core_ristretto255_sub(left, right)
+        return difference
+
 
 class Edwards(Group):
     """The subgroup of prime order of edwards25519, by PyNaCl."""
@@ -199,6 +209,11 @@ class Edwards(Group):
         total: bytes = self._library.crypto_core_ed25519_add(left, right)
         return total
 
+    def subtract(self, left: bytes, right: bytes) -> bytes:
+        """The difference of two points."""
+        difference: bytes = self._library.crypto_core_ed25519_sub(left, right)
+        return difference
+
 
 @lru_cache(maxsize=1)
 def get_group() -> Group:
@@ -215,10 +230,16 @@ def map_points(work: Any, *columns: Sequence[bytes]) -> list[bytes]:
     workers = min(os.cpu_count() or 1, -(-count // _BATCH))
     if workers < 2:
         return list(map(work, *columns))
-    starts = range(0, count, _BATCH)
+    points: list[bytes] = []
     with ThreadPoolExecutor(workers) as pool:
-        parts = pool.map(lambda start: list(map(work, *(column[start : start + _BATCH] for column in columns))), starts)
-        return [point for part in parts for point in part]
+        for start in range(0, count, workers * _BATCH):
+            stop_if_failed()
+            starts = range(start, min(start + workers * _BATCH, count), _BATCH)
+            parts = pool.map(
+                lambda first: list(map(work, *(column[first : first + _BATCH] for column in columns))), starts
+            )
+            points += [point for part in parts for point in part]
+    return points
 
 
 def multiply_all(group: Group, scalar: bytes, points: Sequence[bytes]) -> list[bytes]:

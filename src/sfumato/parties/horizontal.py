@@ -9,8 +9,9 @@ frequent parts. Rules are tested likewise: the sum of (count of both sides - min
 Thresholds are exact fractions, so the result is that of mining the pooled baskets, exactly.
 
 Every site learns the frequent itemsets and rules, which candidates were locally frequent somewhere but not frequent
-overall, and the length of the longest list up to a factor of two. No site learns a count, a number of baskets, or who
-contributed what. See `threshold` for the protocols and whom they protect against.
+overall, and the length of the longest list up to a factor of two. The last site also learns how many candidates are at
+how many sites. No site learns a count, a number of baskets, or who contributed what, unless the numbers leave only one
+way. See `threshold` for the protocols and whom they protect against.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ INDEX_BYTES = 4
 FROM_RESULT = (
     "which itemsets and rules hold in all baskets together",
     "of one that is rare at home, that the other sites together have it often",
+    "of a candidate that is frequent at home and not in the result, that the other sites together have it rarely",
 )
 
 
@@ -153,6 +155,14 @@ def _name_item_kind(baskets: Baskets) -> str:
     return "text" if isinstance(baskets.items[0], str) else "integers"
 
 
+def read_integer(name: bytes) -> int:
+    """An integer that is written in the one way that this program writes it; else a ValueError."""
+    number = int(name)
+    if str(number).encode("utf-8") != name:
+        raise ValueError("an integer is written in another way")
+    return number
+
+
 def count_bits(threshold: Fraction) -> int:
     """How many bits hold the sum of a whole number of rows times the denominator, with its sign."""
     return ROW_BITS + threshold.denominator.bit_length() + 1
@@ -186,7 +196,8 @@ class _SiteMining:
             is_frequent = await self._test_supports(counts, f"{step}/support")
             frequent = [itemset for itemset, keep in zip(candidates, is_frequent.tolist(), strict=True) if keep]
             self.network.learn(
-                f"{step}: {len(candidates)} candidates that are frequent at some site; {len(frequent)} are overall"
+                f"{step}: which {len(candidates)} candidates are frequent at some site, and that all others are at none"
+                f"; {len(frequent)} are overall"
             )
             supports |= dict(zip(frequent, counts[is_frequent].tolist(), strict=True))
             level += 1
@@ -207,7 +218,7 @@ class _SiteMining:
             )
         union = await unite(self.network, self.question.protocol, names, self.question.name_bytes, "level 1/union")
         try:
-            items: list[Item] = [name.decode("utf-8") if is_text else int(name) for name in union]
+            items: list[Item] = [name.decode("utf-8") if is_text else read_integer(name) for name in union]
         except ValueError:
             raise PartyError("the union holds a name that is no item; a site did not follow the protocol") from None
         return sorted(items)

@@ -19,18 +19,27 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sfumato.errors import PartyError, PolicyError, quote_names
 from sfumato.parties.agreement import agree_on_parameters
 from sfumato.parties.group import Group, get_group
 from sfumato.parties.network import Network, Tap, run_sites
-from sfumato.parties.statement import Statement
+from sfumato.parties.result import SiteAnswer
+from sfumato.parties.statement import Statement, Transcript
 from sfumato.parties.threshold import agree_on_length, describe_adversary
 from sfumato.parties.union import SiteSecrets, mix_lists
 from sfumato.table import Table
 
+if TYPE_CHECKING:
+    import polars as pl
+
 STEP = "classes"
 DOMAIN = "sfumato classes"
+FROM_RESULT = (
+    "if the answer is yes: of a class with fewer than k rows at home, that the other sites have the rest",
+    "if it is no: that some class is too small, and if none is at home, that it is at other sites",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +66,30 @@ def check_k_anonymity(
 
 
 @dataclass(frozen=True, slots=True)
-class SiteAnonymity:
+class SiteAnonymity(SiteAnswer):
     """What one site has at the end."""
 
+    k: int
     holds: bool
     statement: Statement
+    transcript: Transcript
+
+    def list_tables(self) -> dict[str, pl.DataFrame]:
+        """The answer, as a table of one row."""
+        import polars as pl
+
+        return {"k_anonymity": pl.DataFrame({"k": [self.k], "holds": [self.holds]})}
+
+
+def check_k(k: int) -> None:
+    """Raise an error unless k is one that can be checked."""
+    if type(k) is not int or not 2 <= k <= 1000:
+        raise PolicyError("k must be a whole number from 2 to 1000")
 
 
 async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
     """One site's part; the answer is the same at every site. A missing cell counts as a value of its own."""
-    if type(k) is not int or not 2 <= k <= 1000:
-        raise PolicyError("k must be a whole number from 2 to 1000")
+    check_k(k)
     if len(network.sites) < 3:
         raise PartyError("with two sites, each learns about the other's classes from the answer; use three or more")
     columns = sorted(table.quasi_identifying)
@@ -79,11 +101,11 @@ async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
     room = await agree_on_length(network, "shamir", len(classes) + 1, STEP)
     own = SiteSecrets(get_group().draw_scalar(), get_group().draw_scalar())
     points = list_points(get_group(), f"{DOMAIN} {network.session}", classes, k, room * k)
-    mixed = await mix_lists(network, own, points, STEP)
+    mixed = await mix_lists(network, own, points, STEP, network.sites)
     holds = await _announce_answer(network, mixed, k)
     adversary = describe_adversary("shamir", len(network.sites))
-    statement = network.state("k_anonymity", adversary, ["that some class is too small, if the answer is no"])
-    return SiteAnonymity(holds, statement)
+    statement = network.state("k_anonymity", adversary, FROM_RESULT)
+    return SiteAnonymity(k, holds, statement, network.transcript)
 
 
 def count_classes(table: Table, columns: Sequence[str]) -> dict[bytes, int]:

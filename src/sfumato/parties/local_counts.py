@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Ints, Words
 from sfumato.baskets import Baskets, Item
+from sfumato.parties.liveness import stop_if_failed
 from sfumato.parties.result import Itemset
 
 _BATCH_WORDS = 1 << 22
@@ -67,6 +68,7 @@ def _count_intersections(grid: Words, columns: Ints) -> Ints:
     batch = max(1, _BATCH_WORDS // grid.shape[1])
     counts = np.empty(len(columns), dtype=np.int64)
     for start in range(0, len(columns), batch):
+        stop_if_failed()
         part = columns[start : start + batch]
         words = grid[part[:, 0]]
         for column in part.T[1:]:

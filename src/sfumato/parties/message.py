@@ -22,7 +22,7 @@ import numpy as np
 from sfumato.arrays import Bytes, Ints, Words
 from sfumato.errors import PartyError
 
-VERSION = 1
+VERSION = 2
 """The version of frames and protocols; sites of different versions refuse each other."""
 MOST_BYTES = 1 << 28
 """The largest frame that is accepted unless a site says otherwise."""

@@ -28,6 +28,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
@@ -35,11 +36,12 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from sfumato.errors import PartyError, SfumatoError
+from sfumato.parties.liveness import Activity, SignsOfLife, mark_computing
 from sfumato.parties.message import MOST_BYTES, Array, Envelope, Fact, Message, decode_frame, encode_frame
 from sfumato.parties.statement import Statement, Transcript, sum_traffic
 
 TIMEOUT = 60.0
-"""How many seconds a site waits for one message unless it is told otherwise."""
+"""How many seconds without a sign of life a site waits unless it is told otherwise."""
 ABORT = "abort"
 FEWEST, MOST_SITES = 2, 64
 _LOCAL_TIMEOUT = 3600.0
@@ -66,6 +68,7 @@ class Network(ABC):
         self.session, self.timeout, self.most_bytes = session, timeout, most_bytes
         self.transcript = Transcript(hashlib.sha256(session.encode()).hexdigest())
         self.learnt: list[str] = []
+        self.activity, self.signs = Activity(), SignsOfLife(self.others)
         self._sent = dict.fromkeys(self.others, 0)
         self._received = dict.fromkeys(self.others, 0)
 
@@ -100,14 +103,7 @@ class Network(ABC):
 
     async def receive(self, sender: str, kind: str) -> Message:
         """The next message of a site, which must be of this kind."""
-        try:
-            async with asyncio.timeout(self.timeout):  # wait_for may swallow a cancellation (Python 3.11)
-                frame = await self._fetch(sender)
-        except TimeoutError:
-            raise PartyError(
-                f'site "{sender}" sent nothing for {self.timeout:g} s in "{kind}"; see whether it still runs, or raise '
-                "timeout at every site"
-            ) from None
+        frame = await self._wait_for_frame(sender, kind)
         try:
             envelope, message = decode_frame(frame, self.most_bytes)
             self._check_envelope(sender, envelope)
@@ -120,6 +116,25 @@ class Network(ABC):
         self._received[sender] += 1
         self.transcript.add("received", sender, kind, frame)
         return message
+
+    async def _wait_for_frame(self, sender: str, kind: str) -> bytes:
+        """The next frame of a site, which may take as long as there are signs of life."""
+        since, fetching = time.monotonic(), asyncio.ensure_future(self._fetch(sender))
+        self.activity.waiting += 1
+        try:
+            while (seconds := self.signs.count_seconds_left(sender, since, self.timeout)) > 0:
+                await asyncio.wait([fetching], timeout=seconds)
+                if fetching.done():
+                    return fetching.result()
+        finally:
+            self.activity.waiting -= 1
+            fetching.cancel()
+        is_alive = self.signs.last[sender] > time.monotonic() - self.timeout
+        raise PartyError(
+            f'site "{sender}" sent nothing for {self.timeout:g} s in "{kind}"'
+            + (", and no site is at work" if is_alive else "")
+            + "; see whether it still runs, or raise timeout at every site"
+        )
 
     async def broadcast(
         self, kind: str, arrays: Mapping[str, Array] | None = None, facts: Mapping[str, Fact] | None = None
@@ -200,8 +215,12 @@ def check_sites(site: str, sites: Sequence[str]) -> None:
 
 
 async def compute(work: Callable[..., Result], *arguments: Any) -> Result:
-    """Run a long computation in a thread, so that this site still notices what the others do."""
-    return await asyncio.to_thread(work, *arguments)
+    """Run a long computation in a thread, so that this site still notices what the others do, and they that it works.
+
+    A computation of many steps asks `stop_if_failed` between them whether the run goes on.
+    """
+    with mark_computing():
+        return await asyncio.to_thread(work, *arguments)
 
 
 Tap = Callable[[bytes], None]

@@ -136,8 +136,11 @@ class Multiplier:
         masks: Ints = randomness.generator().integers(0, modulus, SLOTS, dtype=np.int64)
         total = self._scheme.encrypt(np.where(masks > modulus // 2, masks - modulus, masks))
         for block, numbers in zip(blocks, factors, strict=True):
-            if numbers.any():  # the library refuses to multiply by zeros
-                total += self._scheme.write_block(block) * numbers.tolist()
+            has_ones = bool(numbers.any())
+            # The library refuses to multiply by zeros; the same work is done nevertheless, as its time would tell.
+            product = self._scheme.write_block(block) * (numbers if has_ones else np.ones_like(numbers)).tolist()
+            kept = total + product
+            total = kept if has_ones else total
         block = flood_noise(self._scheme.read_block(total), self._parameters.flood_bits, randomness)
         return MaskedBlock(block, masks)
 

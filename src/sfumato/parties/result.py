@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,9 +25,31 @@ class JointRule:
     consequent: Itemset
 
 
+class SiteAnswer(ABC):
+    """What one site has at the end of a run, whatever was asked."""
+
+    __slots__ = ()
+    statement: Statement
+    """What this site learnt."""
+    transcript: Transcript
+    """Hashes of all frames."""
+
+    @abstractmethod
+    def list_tables(self) -> dict[str, pl.DataFrame]:
+        """What was found, by name."""
+
+    def list_contents(self) -> dict[str, Any]:
+        """What was found as plain values, by name."""
+        return {name: table.to_dicts() for name, table in self.list_tables().items()}
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {**self.list_contents(), "statement": self.statement.as_json()}
+
+
 @dataclass(frozen=True, slots=True)
-class SiteResult:
-    """What one site has at the end of a run."""
+class SiteResult(SiteAnswer):
+    """What one site has at the end of mining."""
 
     itemsets: pl.DataFrame
     """The frequent itemsets of all data together: `items`."""
@@ -37,13 +60,13 @@ class SiteResult:
     transcript: Transcript
     """Hashes of all frames."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            "itemsets": self.itemsets["items"].to_list(),
-            "rules": self.rules.to_dicts(),
-            "statement": self.statement.as_json(),
-        }
+    def list_tables(self) -> dict[str, pl.DataFrame]:
+        """Itemsets and rules."""
+        return {"itemsets": self.itemsets, "rules": self.rules}
+
+    def list_contents(self) -> dict[str, Any]:
+        """Itemsets as lists, and rules."""
+        return {"itemsets": self.itemsets["items"].to_list(), "rules": self.rules.to_dicts()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ so two are refused.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.errors import PartyError
 from sfumato.parties.group import Group, get_group, map_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.liveness import stop_if_failed
 from sfumato.parties.network import Network, compute
 from sfumato.parties.union import Cipher, encrypt_points, multiply_by_each
 
@@ -38,7 +40,8 @@ async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str)
     if not 2 <= bits <= MOST_RING_BITS:
         raise PartyError(f"a ring sum of {bits} bits is not possible; use 2 to {MOST_RING_BITS}")
     held = await add_around_ring(network, terms, bits, step)
-    network.learn(f"{step}: {terms.size} sums of some sites' terms under a random number")
+    if network.index > 0:
+        network.learn(f"{step}: {terms.size} sums of the terms of the sites before it, under random numbers")
     return await compare_ends(network, held, bits, step)
 
 
@@ -141,35 +144,38 @@ def _encrypt_bits(group: Group, key: bytes, plain: list[int]) -> Cipher:
 
 def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, coins: Flags) -> Cipher:
     """For each number, encryptions of which one is zero if [V < R] differs from the coin; masked and shuffled."""
-    bases, masked = [], []
-    for row, (number, coin) in enumerate(zip(sums.tolist(), coins.tolist(), strict=True)):
-        tests = _list_tests(group, ciphers.bases[row], ciphers.masked[row], number, coin)
-        randoms = [group.draw_scalar() for _ in tests.bases]
-        blinding = encrypt_points(group, key, map_points(group.multiply, randoms, tests.masked))
-        blinded = map_points(group.add, map_points(group.multiply, randoms, tests.bases), blinding.bases)
-        order = sorted(range(len(blinded)), key=blinded.__getitem__)
-        bases += [blinded[place] for place in order]
-        masked += [blinding.masked[place] for place in order]
-    return Cipher(bases, masked)
-
-
-def _list_tests(group: Group, bases: list[bytes], masked: list[bytes], number: int, coin: bool) -> Cipher:
-    """Encryptions of s + r_i - v_i + 3 (different higher places), and of s - 1 + 3 (different places); s = 1 or -1."""
     constants = {value: _multiply_generator(group, value) for value in range(-3, 4)}
-    neutral = _multiply_generator(group, 0)
-    minus = group.negate(_write_scalar(1))
+    tests = Cipher([], [])
+    for row, (number, coin) in enumerate(zip(sums.tolist(), coins.tolist(), strict=True)):
+        stop_if_failed()
+        listed = _list_tests(group, constants, Cipher(ciphers.bases[row], ciphers.masked[row]), number, coin)
+        tests.bases.extend(listed.bases)
+        tests.masked.extend(listed.masked)
+    randoms = [group.draw_scalar() for _ in tests.bases]
+    blinding = encrypt_points(group, key, map_points(group.multiply, randoms, tests.masked))
+    blinded = map_points(group.add, map_points(group.multiply, randoms, tests.bases), blinding.bases)
+    each = len(blinded) // max(sums.size, 1)
+    rows = [range(start, start + each) for start in range(0, len(blinded), each or 1)]
+    order = [place for row in rows for place in sorted(row, key=blinded.__getitem__)]  # shuffles within a number
+    return Cipher([blinded[place] for place in order], [blinding.masked[place] for place in order])
+
+
+def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, number: int, coin: bool) -> Cipher:
+    """Encryptions of s + r_i - v_i + 3 (different higher places), and of s - 1 + 3 (different places); s = 1 or -1."""
     sign = 1 if coin else -1
-    different_bases, different_masked = neutral, neutral
+    different_bases = different_masked = constants[0]
     test_bases, test_masked = [], []
-    for place in reversed(range(len(bases))):
+    for place in reversed(range(len(bits.bases))):
         bit = number >> place & 1
-        base, mask = bases[place], masked[place]
+        base, mask = bits.bases[place], bits.masked[place]
         test_bases.append(group.add(base, _triple(group, different_bases)))
         shifted = group.add(group.add(mask, constants[sign - bit]), _triple(group, different_masked))
         test_masked.append(shifted)
         if bit:  # 1 - r
-            base, mask = group.multiply(minus, base), group.add(constants[1], group.multiply(minus, mask))
-        different_bases, different_masked = group.add(different_bases, base), group.add(different_masked, mask)
+            different_bases = group.subtract(different_bases, base)
+            different_masked = group.subtract(group.add(different_masked, constants[1]), mask)
+        else:
+            different_bases, different_masked = group.add(different_bases, base), group.add(different_masked, mask)
     test_bases.append(_triple(group, different_bases))
     test_masked.append(group.add(constants[sign - 1], _triple(group, different_masked)))
     return Cipher(test_bases, test_masked)

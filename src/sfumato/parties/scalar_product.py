@@ -33,8 +33,10 @@ from sfumato.parties.ring import compare_ends
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 
-FLOOR = 2
-"""The smallest threshold unless sites agree on another: a column of a single person is never asked about."""
+FLOOR = 10
+"""The smallest threshold unless sites agree on another: nothing is asked about fewer people."""
+LEAST_FLOOR = 2
+"""The smallest that they can agree on: a threshold of one would tell about a single person."""
 COMPARISONS = 128
 """How many comparisons are one message: some seconds of work, so that the other site does not give up waiting."""
 Part = TypeVar("Part", bound=Hashable)
@@ -119,17 +121,23 @@ class PackedProducts(Generic[Part]):
 
 
 def compare_scalar_product(
-    vectors: Sequence[ArrayLike], least: int, *, names: Sequence[str] | None = None, tap: Tap | None = None
+    vectors: Sequence[ArrayLike],
+    least: int,
+    *,
+    floor: int = FLOOR,
+    names: Sequence[str] | None = None,
+    tap: Tap | None = None,
 ) -> bool:
     """Whether the scalar product of two sites' 0/1 vectors reaches a threshold, with both sites in this process.
 
-    Nothing but the answer is learnt. A threshold below 2 is refused: it would tell about a single person.
+    Nothing but the answer is learnt. A threshold below the floor is refused: it would tell about too few people.
     """
+    check_floor(floor)
     columns = [check_vector(vector) for vector in vectors]
     if len(columns) != 2 or columns[0].size != columns[1].size:
         raise PolicyError("a scalar product needs the vectors of two sites, equally long")
-    if type(least) is not int or least < FLOOR:
-        raise PolicyError(f"the threshold must be a whole number, at least {FLOOR}: less is about a single person")
+    if type(least) is not int or least < floor:
+        raise PolicyError(f"the threshold must be a whole number, at least the floor of {floor}: less is about too few")
 
     async def compare(network: Network, own: Flags) -> bool:
         products: PackedProducts[int] = await open_products(network, own.size, max(own.size, least))
@@ -138,6 +146,12 @@ def compare_scalar_product(
         return bool((await compare_shares(network, terms, products.modulus, "product"))[0])
 
     return run_sites(compare, columns, names, tap)[0]
+
+
+def check_floor(floor: int) -> None:
+    """Raise an error unless a floor keeps single people out of questions."""
+    if type(floor) is not int or floor < LEAST_FLOOR:
+        raise PolicyError(f"floor must be a whole number, at least {LEAST_FLOOR}: less is about a single person")
 
 
 def check_vector(vector: ArrayLike) -> Flags:

@@ -7,10 +7,10 @@ still determine a product (Ben-Or, Goldwasser and Wigderson 1988; products are s
 Rabin 1998). Sums are free; a product takes one round.
 
 Whether a number a is negative is the last bit of 2a modulo the odd prime p. Open c = 2a + r for a random r of 61 shared
-bits, which hides a perfectly; then the last bit of 2a is that of c, flipped by the last bit of r, and flipped if c < r,
-as then p was subtracted (Nishide and Ohta 2007). Both flips are one test whether a product of 62 linear expressions in
-the bits of r is zero (Damgård, Geisler and Krøigaard 2007). The product is opened under a random factor: it tells the
-answer and nothing else. The probability of a wrong answer is below 2^-60 for each comparison.
+bits, which hides a but for a bias of 2^-61; then the last bit of 2a is that of c, flipped by the last bit of r, and
+flipped if c < r, as then p was subtracted (Nishide and Ohta 2007). Both flips are one test whether a product of 62
+linear expressions in the bits of r is zero (Damgård, Geisler and Krøigaard 2007). The product is opened under a random
+factor: it tells the answer and nothing else. The probability of a wrong answer is below 2^-60 for each comparison.
 
 Semi-honest: sites follow the protocol. A share that does not fit the others is noticed and ends the run.
 """

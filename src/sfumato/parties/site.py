@@ -15,7 +15,7 @@ import shutil
 from pathlib import Path
 
 from sfumato.errors import PartyError, PolicyError
-from sfumato.parties.result import SiteResult
+from sfumato.parties.result import SiteAnswer
 from sfumato.parties.site_config import SiteConfig
 from sfumato.parties.tls_network import open_network
 
@@ -35,12 +35,12 @@ certificate = "….crt"  # that site's file
 path = "baskets.dat"
 
 [mining]  # the same at every site
-task = "horizontal"              # or "vertical": other facts about the same people
+task = "horizontal"  # or "vertical", "sums", "contingency", "k_anonymity"
 min_support = 0.01
 min_confidence = 0.5
 
 [network]
-timeout = 60  # seconds to wait for one message
+timeout = 60  # seconds without a sign of life until a site is given up
 start_timeout = 120  # seconds to wait for the other sites to start
 
 [output]
@@ -48,7 +48,7 @@ path = "joint"
 """
 
 
-def run_site(config: SiteConfig) -> SiteResult:
+def run_site(config: SiteConfig) -> SiteAnswer:
     """Run one site to the end, and write what it found."""
     folder = config.output.path
     if folder.exists():
@@ -58,18 +58,23 @@ def run_site(config: SiteConfig) -> SiteResult:
     return result
 
 
-async def _run(config: SiteConfig) -> SiteResult:
-    take_part = config.mining.prepare(config.data)
+async def _run(config: SiteConfig) -> SiteAnswer:
+    take_part, limit = config.mining.prepare(config.data), config.network.run_timeout
     async with open_network(config.connecting()) as network:
-        return await take_part(network)
+        try:
+            async with asyncio.timeout(limit):
+                return await take_part(network)
+        except TimeoutError:
+            error = PartyError(f"the run took more than {limit:g} s; raise run_timeout at every site")
+            network.activity.failure = error  # a computation that still runs ends, too
+            raise error from None
 
 
-def write_result(result: SiteResult, folder: Path) -> None:
+def write_result(result: SiteAnswer, folder: Path) -> None:
     """Write a result as one folder that others cannot read, completely or not at all."""
     partial = folder.with_name(f".{folder.name}.{secrets.token_hex(8)}")
     contents = {
-        "itemsets.json": result.itemsets["items"].to_list(),
-        "rules.json": result.rules.to_dicts(),
+        **{f"{name}.json": content for name, content in result.list_contents().items()},
         "statement.json": result.statement.as_json(),
         "transcript.json": result.transcript.as_json(),
     }

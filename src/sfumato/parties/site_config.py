@@ -6,24 +6,28 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from sfumato.baskets import BasketFormat, Baskets
 from sfumato.description import Description
-from sfumato.errors import PolicyError
+from sfumato.errors import DataError, PolicyError
 from sfumato.parties.horizontal import JointQuestion, mine_site
+from sfumato.parties.joint_anonymity import check_k, check_site
+from sfumato.parties.joint_sums import SumQuestion, add_site_columns, check_columns
+from sfumato.parties.joint_table import TableQuestion, count_site_combinations
 from sfumato.parties.message import MOST_BYTES
 from sfumato.parties.network import TIMEOUT, Network
-from sfumato.parties.result import SiteResult
+from sfumato.parties.result import SiteAnswer
 from sfumato.parties.scalar_product import FLOOR
 from sfumato.parties.threshold import Protocol
 from sfumato.parties.tls_network import START_TIMEOUT, Connecting, SiteAddress
 from sfumato.parties.vertical import MAX_QUESTIONS, VerticalProtocol, VerticalQuestion, mine_vertical_site
+from sfumato.table import Table
 
-if TYPE_CHECKING:
-    from sfumato.table import Table
+RUN_TIMEOUT = 21_600.0
+"""How many seconds a whole run may take unless a site says otherwise."""
 
 
 class SiteSection(Description):
@@ -80,7 +84,7 @@ class HorizontalSection(Description):
     name_bytes: int = 64
     """The most bytes of an item's name."""
 
-    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteResult]]:
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
         """Check the question and read the data, before any other site is called; then this site's part."""
         if data.shape == "table":
             raise PolicyError("horizontal mining needs baskets, not a table; write a column of items in long form")
@@ -93,8 +97,6 @@ def read_attributes(data: BasketSection) -> Baskets | Table:
     """This site's baskets or table."""
     if data.shape == "baskets":
         return Baskets.read(data.path, data.format, id=data.id, item=data.item)
-    from sfumato.table import Table
-
     return Table.read(data.path)
 
 
@@ -117,7 +119,7 @@ class VerticalSection(Description):
     max_questions: int = MAX_QUESTIONS
     """The most itemsets with items at several sites that may be tested."""
 
-    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteResult]]:
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
         """Check the question and read the data, before any other site is called; then this site's part."""
         question = VerticalQuestion(
             self.min_support,
@@ -132,11 +134,78 @@ class VerticalSection(Description):
         return lambda network: mine_vertical_site(network, own, question)
 
 
+def read_table(data: BasketSection, task: str) -> Table:
+    """This site's table; an error if its data are baskets."""
+    if data.shape != "table":
+        raise PolicyError(f'the task "{task}" needs a table; write shape = "table" under [data]')
+    return Table.read(data.path)
+
+
+class SumsSection(Description):
+    """Totals and means of columns over the tables of all sites. Every site gives the same values."""
+
+    task: Literal["sums"] = "sums"
+    columns: tuple[str, ...]
+    """Columns of numbers."""
+    decimals: int = 0
+    """How many decimal places the cells have at most."""
+    floor: int = FLOOR
+    """How many cells must be left, whichever site is taken away, for a total to be told."""
+
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
+        """Check the question and read the data, before any other site is called; then this site's part."""
+        question = SumQuestion(self.columns, self.decimals, self.floor)
+        table = read_table(data, self.task)
+        return lambda network: add_site_columns(network, table, question)
+
+
+class ContingencySection(Description):
+    """How many people of all sites have each combination of values. Every site gives the same values."""
+
+    task: Literal["contingency"] = "contingency"
+    categories: dict[str, tuple[str, ...]]
+    """For each column, its possible values as text."""
+    floor: int = FLOOR
+    """How many people must be left in a combination, whichever site is taken away, for its count to be told."""
+
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
+        """Check the question and read the data, before any other site is called; then this site's part."""
+        question = TableQuestion(self.categories, self.floor)
+        table = read_table(data, self.task)
+        return lambda network: count_site_combinations(network, table, question)
+
+
+class AnonymitySection(Description):
+    """Whether the tables of all sites are k-anonymous together. Every site gives the same values."""
+
+    task: Literal["k_anonymity"] = "k_anonymity"
+    k: int
+    """How many rows each class needs."""
+    columns: tuple[str, ...]
+    """The quasi-identifying columns."""
+
+    def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
+        """Check the question and read the data, before any other site is called; then this site's part."""
+        check_k(self.k)
+        check_columns(self.columns)
+        table = read_table(data, self.task)
+        missing = [column for column in self.columns if column not in table.frame.columns]
+        if missing:
+            raise DataError(f'{table.source}: there is no column "{missing[0]}"')
+        roles = {
+            column: "quasi_identifying" if column in self.columns else "insensitive" for column in table.frame.columns
+        }
+        own = Table.of(table.frame, roles=roles, source=table.source)
+        return lambda network: check_site(network, own, self.k)
+
+
 class NetworkSection(Description):
     """How long to wait, and for how much."""
 
     timeout: float = Field(default=TIMEOUT, gt=0, le=86_400)
-    """Seconds to wait for one message."""
+    """Seconds without a sign of life until a site is given up; work of any length is waited for."""
+    run_timeout: float = Field(default=RUN_TIMEOUT, gt=0, le=604_800)
+    """Seconds that the whole run may take, once all sites have started."""
     start_timeout: float = Field(default=START_TIMEOUT, gt=0, le=86_400)
     """Seconds to wait for the other sites to start."""
     max_message_bytes: int = Field(default=MOST_BYTES, ge=1 << 16, le=1 << 31)
@@ -159,8 +228,11 @@ class SiteConfig(Description):
     """The other sites."""
     data: BasketSection
     """This site's data."""
-    mining: Annotated[HorizontalSection | VerticalSection, Field(discriminator="task")]
-    """What the sites ask together: the task is `horizontal` if omitted, or `vertical`."""
+    mining: Annotated[
+        HorizontalSection | VerticalSection | SumsSection | ContingencySection | AnonymitySection,
+        Field(discriminator="task"),
+    ]
+    """What the sites ask together: the task is `horizontal` if omitted; see the other sections."""
     network: Annotated[NetworkSection, Field(default_factory=NetworkSection)]
     """Timeouts and limits."""
     output: Annotated[ResultSection, Field(default_factory=ResultSection)]

@@ -63,7 +63,8 @@ async def compare_sums(network: Network, protocol: Protocol, terms: Ints, bits: 
         return await compare_shared_sums(network, terms, step)
     messages = await network.exchange(f"{step}/terms", {"terms": terms})
     network.learn(
-        f"{step}: every site's terms in {terms.size} sums; a term is its count, less its share of the threshold"
+        f"{step}: every site's terms in {terms.size} sums; a term is its count, less its share of the threshold, so "
+        "that its number of baskets follows if the threshold is a share"
     )
     total = np.zeros_like(terms)
     for message in messages.values():
@@ -93,8 +94,15 @@ async def agree_on_length(network: Network, protocol: Protocol, own: int, step: 
     terms = exceeds - (1 if network.index == 0 else 0)  # one site above the length makes the sum zero
     is_exceeded = await compare_sums(network, protocol, terms, sites_bits, f"{step}/length")
     length = lengths[int(is_exceeded.sum())]
-    network.learn(f"{step}: the longest list of a site has at most {length} entries, and more than half of that")
+    network.learn(f"{step}: {describe_length(length)}")
     return length
+
+
+def describe_length(length: int) -> str:
+    """What the agreed length tells about the lists."""
+    if length < 2:
+        return f"the longest list of a site has {length} entries"
+    return f"the longest list of a site has at most {length:,} entries, and more than half of that"
 
 
 async def _unite_openly(network: Network, entries: Sequence[bytes], width: int, step: str) -> list[bytes]:

@@ -6,8 +6,8 @@ after it. A stranger without a pinned certificate is turned away and does not di
 sites send a random number; the session id is a hash of all of them, so that nobody can replay an old session.
 
 One task for each connection reads frames as they come. When a connection ends before its site said goodbye, or carries
-what is no frame or too large, the whole run ends at once with an error that names the site. An eavesdropper sees who
-talks to whom, when and how much.
+what is no frame or too large, the whole run ends at once with an error that names the site. Between frames, sites give
+signs of life (`liveness`). An eavesdropper sees who talks to whom, when and how much.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import asyncio
 import hashlib
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 
 from sfumato.errors import PartyError
 from sfumato.parties.certificates import PinnedCertificate, make_context, read_certificate
+from sfumato.parties.liveness import choose_pause, follow_activity
 from sfumato.parties.message import (
     HEAD,
     MOST_BYTES,
@@ -46,6 +47,9 @@ MOST_WAITING = 256
 _RETRY_SECONDS = 0.3
 _HANDSHAKE_SECONDS = 10.0
 _GOODBYE = HEAD.pack(b"sfpt", VERSION, 0, 0)
+_WORKING, _WAITING = (HEAD.pack(b"sfpt", VERSION, 0, 1) + sign for sign in (b"c", b"w"))
+_PART_BYTES = 1 << 18
+"""How much of a frame is a sign of life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +98,30 @@ class TlsNetwork(Network):
         self._connections = connections
         self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue(MOST_WAITING) for site in self.others}
         self._failure: asyncio.Future[PartyError] = asyncio.get_running_loop().create_future()
-        self._readers = [asyncio.create_task(self._read(site)) for site in self.others]
+        self._tasks = [asyncio.create_task(self._read(site)) for site in self.others]
+        self._tasks.append(asyncio.create_task(self._give_signs()))
 
     async def _deliver(self, receiver: str, frame: bytes) -> None:
         writer = self._connections[receiver].writer
+        self.activity.waiting += 1
         try:
             writer.write(frame)
-            await asyncio.wait_for(writer.drain(), self.timeout)
+            await drain_writer(writer, self.timeout)
         except TimeoutError:
             raise PartyError(f'site "{receiver}" took nothing for {self.timeout:g} s') from None
         except OSError:
             raise self._get_failure(receiver) from None
+        finally:
+            self.activity.waiting -= 1
+
+    async def _give_signs(self) -> None:
+        """Tell the others, again and again, whether this site works or waits."""
+        while True:
+            await asyncio.sleep(choose_pause(self.timeout))
+            sign = _WORKING if self.activity.computing else _WAITING if self.activity.waiting else None
+            for connection in self._connections.values():
+                if sign is not None and not connection.writer.is_closing():
+                    connection.writer.write(sign)
 
     async def _fetch(self, sender: str) -> bytes:
         queue = self._frames[sender]
@@ -123,16 +140,25 @@ class TlsNetwork(Network):
     async def _read(self, site: str) -> None:
         """Read frames of a site until it says goodbye; anything else is a failure of the run."""
         try:
-            while (frame := await read_frame(self._connections[site].reader, self.most_bytes)) != _GOODBYE:
-                _raise_abort(frame, self.most_bytes)
-                await self._frames[site].put(frame)
+            while (frame := await self._read_frame(site)) != _GOODBYE:
+                if frame not in (_WORKING, _WAITING):
+                    _raise_abort(frame, self.most_bytes)
+                    await self._frames[site].put(frame)
         except PartyError as error:
             self._fail(PartyError(f'site "{site}": {error}'))
         except (OSError, EOFError):
             self._fail(PartyError(f'site "{site}": the connection ended before the run did'))
 
+    async def _read_frame(self, site: str) -> bytes:
+        frame = await read_frame(
+            self._connections[site].reader, self.most_bytes, lambda: self.signs.note(site, is_work=True)
+        )
+        self.signs.note(site, is_work=frame != _WAITING)
+        return frame
+
     def _fail(self, error: PartyError) -> None:
         if not self._failure.done():
+            self.activity.failure = error
             self._failure.set_result(error)
 
     def _get_failure(self, site: str) -> PartyError:
@@ -142,8 +168,8 @@ class TlsNetwork(Network):
 
     async def close(self, is_finished: bool) -> None:
         """Close all connections, with a goodbye if the run finished."""
-        for reader in self._readers:
-            reader.cancel()
+        for task in self._tasks:
+            task.cancel()
         for connection in self._connections.values():
             with suppress(OSError):
                 if is_finished:
@@ -155,11 +181,31 @@ class TlsNetwork(Network):
                 await asyncio.wait_for(connection.writer.wait_closed(), 2.0)
 
 
-async def read_frame(reader: asyncio.StreamReader, most_bytes: int) -> bytes:
-    """The bytes of the next frame; its size is checked before it is read."""
+async def drain_writer(writer: asyncio.StreamWriter, timeout: float) -> None:
+    """Wait until what was written is on its way; a TimeoutError if no part of it was within the timeout."""
+    while True:
+        left = writer.transport.get_write_buffer_size()
+        try:
+            async with asyncio.timeout(timeout):
+                return await writer.drain()
+        except TimeoutError:
+            if writer.transport.get_write_buffer_size() >= left:
+                raise
+
+
+async def read_frame(
+    reader: asyncio.StreamReader, most_bytes: int, note_part: Callable[[], None] | None = None
+) -> bytes:
+    """The bytes of the next frame; its size is checked before it is read. `note_part` is called for parts of it."""
     head = await reader.readexactly(HEAD.size)
     lengths: FrameHead = decode_head(head, most_bytes)
-    return head + await reader.readexactly(lengths.header_bytes + lengths.body_bytes)
+    parts, left = [head], lengths.header_bytes + lengths.body_bytes
+    while left > _PART_BYTES:
+        parts.append(await reader.readexactly(_PART_BYTES))
+        left -= _PART_BYTES
+        if note_part is not None:
+            note_part()
+    return b"".join([*parts, await reader.readexactly(left)])
 
 
 def _raise_abort(frame: bytes, most_bytes: int) -> None:
@@ -179,7 +225,8 @@ async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
     session = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
     network, is_finished = TlsNetwork(connecting, session, connections), False
     try:
-        yield network
+        with follow_activity(network.activity):
+            yield network
         is_finished = True
     except Exception:
         await network.abort("it could not go on; its own message says why")

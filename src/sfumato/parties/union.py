@@ -4,20 +4,22 @@
 Commutative encryption (Kantarcioglu and Clifton 2002), on a group where it is fast, and with their leaks closed as far
 as that is cheap:
 
-1. Every site hashes its entries to points, fills up with random points to an agreed length, and encrypts the list so
-   that only all sites together can open it (ElGamal under the sum of their keys). All lists go to the first site.
-2. In turn, every site multiplies all points by its secret scalar, takes off its share of the encryption, blinds anew
-   and sorts by the blinded bytes, which shuffles. The last one sees points under the scalars of all sites: equal
-   entries have become equal points, which it keeps once. It knows neither an entry nor whose it was.
-3. In turn, every site takes off its scalar and sorts. All sites get the points of the union and recognise their own.
+1. Every site hashes its entries to points, fills up to an agreed length with copies of one point that all sites know,
+   and encrypts the list so that only all sites together can open it (ElGamal under the sum of their keys), and nobody
+   sees which points are equal. All lists go to the first of the sites that mix: all but the first by name, as it takes
+   the collusion of all others to follow an entry anyway, and mixing is what takes long.
+2. In turn, every site that mixes multiplies all points by its secret scalar, takes off its share of the encryption,
+   blinds anew and sorts by the blinded bytes, which shuffles. The last one sees points under all these scalars: equal
+   entries have become equal points, which it keeps once, the filling too. It knows neither an entry nor whose it was.
+3. In turn, every one takes off its scalar and sorts. All sites get the points of the union and recognise their own.
 4. The entries themselves: each site that has one adds, in a secure sum, a random number r and r times the entry, block
    by block. The quotient of the totals is the entry, and the total of the random numbers hides how many took part.
 
-What is learnt besides the union: all sites, how many points were filling (so the total length of all lists); the last
-site, how many points came from one, two, three … sites. While sites follow the protocol, linking an entry with its
-owner takes the collusion of all the others: entries that only the remaining site has follow from the union anyway; of
-those that a colluder has too, they would also see whether it has them. A list's length is hidden by the agreed one.
-Dishonest sites could add, drop or mark entries.
+What is learnt besides the union: the last site, how many entries are at one, two, three … sites, and so the total
+length of all lists; the others nothing but the agreed length. While sites follow the protocol, linking an entry with
+its owner takes the collusion of all the others: entries that only the remaining site has follow from the union anyway;
+of those that a colluder has too, they would also see whether it has them. Dishonest sites could add, drop or mark
+entries.
 """
 
 from __future__ import annotations
@@ -73,37 +75,51 @@ async def unite_privately(
     check_entries(entries, length, width)
     group = get_group()
     own = SiteSecrets(group.draw_scalar(), group.draw_scalar())
-    points = fill_list(group, network.session, entries, length)
-    mixed = await mix_lists(network, own, list(points), step)
-    if network.site == network.sites[-1]:
-        network.learn(f"{step}: how many encrypted points came from how many sites ({describe_repeats(mixed)})")
-    union = await _open_union(network, group, own, sorted(set(mixed)), step)
+    domain = f"{DOMAIN} {network.session}"  # points of different runs have nothing in common
+    points: dict[bytes, bytes | None] = {group.hash_entry(domain, entry): entry for entry in entries}
+    filling = group.hash_entry(f"filling of {domain}", b"")
+    padded = [*points, *[filling] * (length + 1 - len(points))]  # one at least, so that the union always holds it
+    mixers = network.sites if len(network.sites) == 2 else network.sites[1:]
+    mixed = await mix_lists(network, own, padded, step, mixers)
+    union = await _open_union(network, group, own.scalar, sorted(set(mixed)), step, mixers)
+    if filling not in union:
+        raise PartyError("the union lacks the filling of this site's list; a site did not follow the protocol")
+    union.remove(filling)
     found = await reveal_entries(network, points, union, width, step)
-    network.learn(
-        f"{step}: {len(found)} entries that some site has, not which or how many; {len(union) - len(found)} points of "
-        f"filling in lists of {length}"
-    )
+    if network.site == network.sites[-1]:
+        network.learn(f"{step}: {len(found)} entries that some site has, and {describe_repeats(mixed)}")
+    else:
+        network.learn(
+            f"{step}: {len(found)} entries that some site has; not whose they are or at how many sites, unless the "
+            "lengths leave only one way"
+        )
     return found
 
 
-async def mix_lists(network: Network, own: SiteSecrets, points: Sequence[bytes], step: str) -> list[bytes]:
-    """At the last site, all sites' points under all scalars, in no order; equal points are still equal. Else nothing.
+async def mix_lists(
+    network: Network, own: SiteSecrets, points: Sequence[bytes], step: str, mixers: Sequence[str]
+) -> list[bytes]:
+    """At the last site, all sites' points under all mixers' scalars; equal points are still equal. Else nothing.
 
-    All lists have the same length, and no site can tell whose a point was.
+    All lists have the same length. Nobody can tell whose a point was, unless all mixers collude. The mixers are some or
+    all sites in their order, two at least, with the last one.
     """
     group = get_group()
-    keys = await _exchange_keys(network, group, own, step)
+    keys = await _exchange_keys(network, group, own, step, mixers)
     cipher = await compute(encrypt_points, group, keys[0], points)
-    kind, place, last = f"{step}/mix", network.index, len(network.sites) - 1
-    if place == 0:
+    if network.site == mixers[0]:
         cipher = await _join_lists(network, group, cipher, f"{step}/list")
     else:
-        await _send_cipher(network, network.sites[0], f"{step}/list", cipher)
-        cipher = await _receive_cipher(network, group, network.sites[place - 1], kind, len(points) * (last + 1))
+        await _send_cipher(network, mixers[0], f"{step}/list", cipher)
+    if network.site not in mixers:
+        return []
+    kind, place, last = f"{step}/mix", mixers.index(network.site), len(mixers) - 1
+    if place > 0:
+        cipher = await _receive_cipher(network, group, mixers[place - 1], kind, len(points) * len(network.sites))
     mixed = await compute(mix_points, group, own, keys[place + 1] if place < last else None, cipher)
     if place == last:
         return mixed.masked
-    await _send_cipher(network, network.sites[place + 1], kind, mixed)
+    await _send_cipher(network, mixers[place + 1], kind, mixed)
     return []
 
 
@@ -114,16 +130,27 @@ async def _join_lists(network: Network, group: Group, own: Cipher, kind: str) ->
 
 
 def describe_repeats(points: Sequence[bytes]) -> str:
-    """How many points occur once, twice and so on."""
-    repeats = Counter(Counter(points).values())
-    return ", ".join(f"{count} from {times}" for times, count in sorted(repeats.items()))
+    """How many entries are at one site, at two and so on; the commonest point is the filling, which all lists hold."""
+    sizes = sorted(Counter(points).values())[:-1]
+    repeats = ", ".join(f"{count} at {times}" for times, count in sorted(Counter(sizes).items()))
+    known = "so at how many each is" if len(set(sizes)) == 1 else "not which or whose"
+    return f"how many of them are at how many sites ({repeats or 'none'}), {known}"
 
 
-async def _exchange_keys(network: Network, group: Group, own: SiteSecrets, step: str) -> list[bytes]:
-    """The joint keys: the first of all sites, the next of all but the first, and so on."""
-    public = group.multiply_base(own.share)
-    messages = await network.exchange(f"{step}/key", {"key": pack_points([public])})
-    keys = [unpack_points(group, message.array("key", np.uint8, 1, 32))[0] for message in messages.values()]
+async def _exchange_keys(
+    network: Network, group: Group, own: SiteSecrets, step: str, mixers: Sequence[str]
+) -> list[bytes]:
+    """The joint keys: the first of all mixers, the next of all but the first, and so on."""
+    kind, public = f"{step}/key", group.multiply_base(own.share)
+    if network.site in mixers:
+        await network.broadcast(kind, {"key": pack_points([public])})
+    keys = []
+    for site in mixers:
+        if site == network.site:
+            keys.append(public)
+        else:
+            message = await network.receive(site, kind)
+            keys += unpack_points(group, message.array("key", np.uint8, 1, 32))
     for place in reversed(range(len(keys) - 1)):
         keys[place] = group.add(keys[place], keys[place + 1])
     return keys
@@ -169,15 +196,19 @@ def mix_points(group: Group, own: SiteSecrets, next_key: bytes | None, cipher: C
     return Cipher([bases[place] for place in order], [blinding.masked[place] for place in order])
 
 
-async def _open_union(network: Network, group: Group, own: SiteSecrets, points: list[bytes], step: str) -> list[bytes]:
-    """Take off all scalars, from the last site to the first, who tells the points of the union."""
-    kind, place = f"{step}/open", network.index
-    if place < len(network.sites) - 1:
-        points = await _receive_points(network, group, network.sites[place + 1], kind)
-    points = sorted(await compute(multiply_all, group, group.invert(own.scalar), points))
+async def _open_union(
+    network: Network, group: Group, scalar: bytes, points: list[bytes], step: str, mixers: Sequence[str]
+) -> list[bytes]:
+    """Take off all scalars, from the last mixer to the first, who tells the points of the union."""
+    if network.site not in mixers:
+        return await _receive_points(network, group, mixers[0], f"{step}/union")
+    kind, place = f"{step}/open", mixers.index(network.site)
+    if place < len(mixers) - 1:
+        points = await _receive_points(network, group, mixers[place + 1], kind)
+    points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
     if place > 0:
-        await network.send(network.sites[place - 1], kind, {"points": pack_points(points)})
-        return await _receive_points(network, group, network.sites[0], f"{step}/union")
+        await network.send(mixers[place - 1], kind, {"points": pack_points(points)})
+        return await _receive_points(network, group, mixers[0], f"{step}/union")
     await network.broadcast(f"{step}/union", {"points": pack_points(points)})
     return points
 
@@ -218,7 +249,8 @@ def _read_blocks(blocks: Words, width: int) -> list[bytes]:
     """The entries, sorted, without filling."""
     if blocks.size and int(blocks.max()) >> (8 * BLOCK_BYTES):
         raise PartyError("the entries of the union cannot be read; a site did not follow the protocol")
-    rows = blocks.astype(">u8").view(np.uint8).reshape(len(blocks), -1, 8)[:, :, 1:].reshape(len(blocks), -1)
+    parts = blocks.astype(">u8").view(np.uint8).reshape(*blocks.shape, 8)[:, :, 1:]
+    rows = parts.reshape(len(blocks), blocks.shape[1] * BLOCK_BYTES)
     entries = []
     for row in rows:
         text = row.tobytes()

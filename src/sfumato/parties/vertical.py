@@ -28,6 +28,7 @@ from sfumato.errors import PartyError, PolicyError
 from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
 from sfumato.parties.algebraic_product import open_algebraic_products
 from sfumato.parties.alignment import align_by_key, align_by_number
+from sfumato.parties.common_names import COMMON, refuse_common_names
 from sfumato.parties.group import get_group
 from sfumato.parties.local_counts import generate_candidates, generate_consequents
 from sfumato.parties.network import Network, Tap, compute, run_sites
@@ -40,7 +41,7 @@ from sfumato.parties.result import (
     build_rule_frame,
     join_results,
 )
-from sfumato.parties.scalar_product import FLOOR, open_products
+from sfumato.parties.scalar_product import FLOOR, check_floor, open_products
 from sfumato.parties.shamir import count_colluders
 from sfumato.parties.site_columns import SiteColumns, list_cells, list_keys
 from sfumato.parties.support_shares import PackedShares, Parts, ShamirShares, SupportShares
@@ -85,11 +86,11 @@ class VerticalQuestion:
             raise PolicyError('protocol must be "packed", "shamir" or "textbook", or left out')
         for name, value in (
             ("max_length", self.max_length),
-            ("floor", self.floor),
             ("max_questions", self.max_questions),
         ):
             if value is not None and (type(value) is not int or value < 1):
                 raise PolicyError(f"{name} must be a whole number, at least 1")
+        check_floor(self.floor)
         if self.confidence is not None and self.confidence.denominator > 1 << 20:
             raise PolicyError("min_confidence has too many digits; round it to six or fewer")
 
@@ -162,7 +163,9 @@ async def mine_vertical_site(network: Network, data: Baskets | Table, question: 
         order = await align_by_key(network, list_keys(baskets))
     least = _require_floor(question, order.size)
     shares = await _open_shares(network, protocol, order.size, question.confidence)
-    mining = _VerticalMining(network, SiteColumns(baskets, order), question, shares, least)
+    columns = SiteColumns(baskets, order)
+    await refuse_common_names(network, [str(item).encode("utf-8") for item in columns.list_items(1)])
+    mining = _VerticalMining(network, columns, question, shares, least)
     supports = await mining.find_itemsets(is_text)
     rules = await mining.find_rules(supports)
     itemset_frame, rule_frame = build_itemset_frame(supports, is_text), build_rule_frame(rules, is_text)
@@ -254,7 +257,7 @@ class _VerticalMining:
         for site, message in enumerate(messages.values()):
             for item in _read_names(message.array("names", np.uint8, None), is_text):
                 if item in self.owners:
-                    raise PartyError("an item has the same name at two sites; put the site's name before its items")
+                    raise PartyError(COMMON)
                 self.owners[item] = site
         self.network.learn("which of the frequent items each site has")
         return sorted(self.owners)

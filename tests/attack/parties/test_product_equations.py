@@ -61,7 +61,7 @@ def mine(protocol: VerticalProtocol, left: Flags, right: Flags) -> list[Message]
     sites = [
         sf.Baskets.of([[name] if held else [] for held in column]) for name, column in (("A1", left), ("B1", right))
     ]
-    sf.parties.mine_vertical(sites, 2, floor=1, protocol=protocol, tap=frames.append)
+    sf.parties.mine_vertical(sites, 2, floor=2, protocol=protocol, tap=frames.append)
     return [decode_frame(frame)[1] for frame in frames]
 
 

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Totals and means of columns over the tables of three or more sites, exactly, and nobody shows a number of its own.
+
+Every site adds up its cells as whole multiples of the last decimal place, and a secure sum gives the total and the
+number of cells. Before anything is opened, the sites test on shares (`shamir`) that at least `floor` cells are left
+whichever site's part is taken away; otherwise a site could subtract its own and would know those of a few people. Of a
+column that fails, nothing is opened.
+
+What is learnt: the totals and numbers of cells, so also those of all other sites together; which columns fail.
+Semi-honest sites, fewer than half colluding; those that collude can subtract the parts of all of them. A site that
+lies changes the total and is not noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.errors import DataError, PartyError, PolicyError, quote_names
+from sfumato.parties.agreement import agree_on_parameters, confirm_result
+from sfumato.parties.network import Network, Tap, compute, run_sites
+from sfumato.parties.result import SiteAnswer
+from sfumato.parties.scalar_product import FLOOR, check_floor
+from sfumato.parties.shamir import compare_shared_sums
+from sfumato.parties.statement import Statement, Transcript
+from sfumato.parties.sums import add_integers
+from sfumato.parties.threshold import describe_adversary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sfumato.table import Table
+
+MOST_DECIMALS = 9
+MOST_COUNT = 1 << 40
+FROM_RESULT = (
+    "the total, the number of cells and the mean of all other sites together: the result less this site's own",
+    "what the sites that collude get by subtracting all their parts: the floor is for one site alone",
+    "of several runs over tables that differ in a few rows, the sums over these rows",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SumQuestion:
+    """Which columns to add up; every site has the same."""
+
+    columns: tuple[str, ...]
+    """Columns of numbers."""
+    decimals: int = 0
+    """How many decimal places the cells have at most."""
+    floor: int = FLOOR
+    """How many cells must be left, whichever site is taken away, for a total to be opened."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_columns(self.columns)
+        if type(self.decimals) is not int or not 0 <= self.decimals <= MOST_DECIMALS:
+            raise PolicyError(f"decimals must be a whole number from 0 to {MOST_DECIMALS}")
+        check_floor(self.floor)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSums(SiteAnswer):
+    """What one site has at the end."""
+
+    sums: pl.DataFrame
+    """`column`, `total`, `count` and `mean`; nothing where too few cells are left without one of the sites."""
+    statement: Statement
+    transcript: Transcript
+
+    def list_tables(self) -> dict[str, pl.DataFrame]:
+        """The sums."""
+        return {"sums": self.sums}
+
+
+@dataclass(frozen=True, slots=True)
+class JointSums:
+    """Totals and means over the tables of all sites."""
+
+    sums: pl.DataFrame
+    """`column`, `total`, `count` and `mean`; nothing where too few cells are left without one of the sites."""
+    statements: tuple[Statement, ...]
+    """What each site learnt."""
+
+
+def add_columns(
+    tables: Sequence[Table],
+    columns: Sequence[str],
+    *,
+    decimals: int = 0,
+    floor: int = FLOOR,
+    names: Sequence[str] | None = None,
+    tap: Tap | None = None,
+) -> JointSums:
+    """Totals and means of columns over the tables of three or more sites; all sites run in this process."""
+    check_columns(columns)
+    question = SumQuestion(tuple(columns), decimals, floor)
+
+    async def add_up(network: Network, own: Table) -> SiteSums:
+        return await add_site_columns(network, own, question)
+
+    answers = run_sites(add_up, list(tables), names, tap)
+    return JointSums(answers[0].sums, tuple(answer.statement for answer in answers))
+
+
+async def add_site_columns(network: Network, table: Table, question: SumQuestion) -> SiteSums:
+    """One site's part; the result is the same at every site. Missing cells are left out."""
+    refuse_two_sites(network)
+    own = await compute(_add_own, table, question)
+    parameters = {
+        "task": "sums",
+        "columns": quote_names(question.columns),
+        "decimals": str(question.decimals),
+        "floor": str(question.floor),
+    }
+    await agree_on_parameters(network, parameters)
+    is_open = await are_supported(network, own[1], question.floor, "cells")
+    network.learn(
+        f"cells: of each of {len(question.columns)} columns and each site, whether the other sites together have "
+        f"{question.floor} cells"
+    )
+    totals = await add_integers(network, own[:, is_open], "totals") if is_open.any() else own[:, :0]
+    frame = _build_sum_frame(question, is_open, totals)
+    await confirm_result(network, str(frame.rows()))
+    statement = network.state("sums", describe_adversary("shamir", len(network.sites)), FROM_RESULT)
+    return SiteSums(frame, statement, network.transcript)
+
+
+def check_columns(columns: Sequence[str]) -> None:
+    """Raise an error unless these are names of different columns."""
+    if isinstance(columns, str) or not columns or not all(isinstance(name, str) and name for name in columns):
+        raise PolicyError("columns must be a list of one or more names of columns")
+    if len(set(columns)) != len(columns):
+        raise PolicyError("a column is named twice; name each once")
+
+
+def refuse_two_sites(network: Network) -> None:
+    """Raise an error unless subtracting one's own part leaves the parts of several sites."""
+    if len(network.sites) < 3:
+        raise PartyError("with two sites, the total less one's own part is the other's; find a third site")
+
+
+async def are_supported(network: Network, counts: Ints, floor: int, step: str) -> Flags:
+    """Whether at least `floor` are left of the sites' counts together, whichever site's part is taken away."""
+    own = np.tile(counts, (len(network.sites), 1))
+    own[network.index] = 0
+    terms = own.ravel() - (floor if network.index == 0 else 0)
+    is_large = await compare_shared_sums(network, terms, step)
+    flags: Flags = np.logical_and.reduce(is_large.reshape(own.shape))
+    return flags
+
+
+def _add_own(table: Table, question: SumQuestion) -> Ints:
+    """This site's totals, in units of the last decimal place, and its numbers of cells; a column for each."""
+    sums = [_add_column(table, column, question.decimals) for column in question.columns]
+    return np.array(sums, dtype=np.int64).T
+
+
+def _add_column(table: Table, column: str, decimals: int) -> tuple[int, int]:
+    if column not in table.frame.columns:
+        raise DataError(f'{table.source}: there is no column "{column}" to add up')
+    cells = table.frame[column].drop_nulls()
+    if len(cells) and not cells.dtype.is_numeric():
+        raise DataError(f'{table.source}: the column "{column}" does not hold numbers, so it cannot be added up')
+    numbers: Any = cells.to_numpy().astype(np.float64)
+    scaled = np.round(numbers * 10**decimals)
+    is_wrong = ~np.isfinite(scaled) | (np.abs(scaled) >= 1 << 53) | (scaled / 10**decimals != numbers)
+    if is_wrong.any():
+        raise DataError(
+            f'{table.source}: {int(is_wrong.sum())} cells of the column "{column}" have more than {decimals} decimal '
+            "places, or are too large or not finite; round them, or raise decimals at every site"
+        )
+    total = sum(map(int, scaled.tolist()))
+    if abs(total) >= 1 << 54 or len(cells) >= MOST_COUNT:
+        raise DataError(f'{table.source}: the total of the column "{column}" is too large; lower decimals')
+    return total, len(cells)
+
+
+def _build_sum_frame(question: SumQuestion, is_open: Flags, totals: Ints) -> pl.DataFrame:
+    import polars as pl
+
+    opened, unit = iter(totals.T.tolist()), 10**question.decimals
+    rows: list[tuple[str, float | None, int | None, float | None]] = []
+    for column, keep in zip(question.columns, is_open.tolist(), strict=True):
+        if keep:
+            total, count = next(opened)
+            rows.append((column, total / unit, count, total / unit / count))
+        else:
+            rows.append((column, None, None, None))
+    schema = {"column": pl.String, "total": pl.Float64, "count": pl.Int64, "mean": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
