@@ -14,7 +14,7 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -24,7 +24,11 @@ from sfumato.cli.mining_commands import attack_command, decode_command, mine_com
 from sfumato.cli.party_commands import party_app
 from sfumato.cli.region_command import region_command
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.engine.engine_names import EngineName
 from sfumato.interrupts import StopSignals
+
+if TYPE_CHECKING:
+    from sfumato.engine.choice import EngineChoice
 
 FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
@@ -37,6 +41,10 @@ app = typer.Typer(
 )
 DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a table (sqlite:///people.db?table=people)."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(help="Where rows are counted: in memory, by duckdb for files larger than memory, or chosen by size."),
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
 
@@ -99,29 +107,27 @@ def audit_command(
     id_column: Annotated[str, typer.Option("--id", help="Sequences: the id column of a long-form file.")] = "id",
     item: Annotated[str, typer.Option(help="Sequences: the item column of a long-form file.")] = "item",
     time: Annotated[str, typer.Option(help="Sequences: the time column of a long-form file.")] = "time",
+    engine: EngineOption = "auto",
     as_json: Json = False,
 ) -> None:
     """Show what is at risk in a file: a table, sequences, or points of trajectories."""
     from sfumato.cli.sequence_audit import audit_sequence_file
-    from sfumato.data.table_reader import MISSING_MARKS
-    from sfumato.table import Table
+    from sfumato.data.table_reader import MISSING_MARKS, TextFormat
+    from sfumato.engine.choice import choose_engine
     from sfumato.workflow.audit import audit
 
     columns = {"id": id_column, "item": item, "time": time}
     if audit_sequence_file(data, shape, separator, columns, as_json):
         return
     with show_progress(as_json):
-        table = Table.read(
-            data,
-            separator=separator,
-            missing_marks=missing_mark or MISSING_MARKS,
-            header=header,
-            encoding=encoding,
-        )
-        findings = audit(table, _require_names(quasi, "--quasi") if quasi is not None else None)
+        text = TextFormat(separator, tuple(missing_mark or MISSING_MARKS), header, encoding=encoding)
+        names = _require_names(quasi, "--quasi") if quasi is not None else None
+        choice = choose_engine(data, engine)
+        findings = audit(data, names, engine=choice.name, text=text)
     if as_json:
         print_json(findings.as_json())
     else:
+        _print_choice(choice)
         print_audit(findings, pairs=5, roles=True)
         print_line()
         print_line(f"Next, a policy to start from: sfumato init {shlex.quote(str(data))}")
@@ -158,6 +164,12 @@ def measure_command(
         print_json({"anonymity": achieved, "risk": risks})
         return
     print_measures(achieved, risks)
+
+
+def _print_choice(choice: EngineChoice) -> None:
+    """Say which engine is used, unless it is the usual one, chosen as usual."""
+    if choice.name != "memory":
+        print_line(choice.sentence())
 
 
 def _require_names(listed: str, option: str) -> list[str]:
