@@ -167,8 +167,8 @@ def measure_command(
 
 
 def _print_choice(choice: EngineChoice) -> None:
-    """Say which engine is used, unless it is the usual one, chosen as usual."""
-    if choice.name != "memory":
+    """Say which engine was used, unless it is the usual one for a table that fits."""
+    if choice.name != "memory" or "although" in choice.reason or "but" in choice.reason:
         print_line(choice.sentence())
 
 
@@ -189,17 +189,26 @@ def _split_names(listed: str) -> list[str]:
 
 @app.command(name="run")
 def run_command(
-    policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")], out: Out = None, as_json: Json = False
+    policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")],
+    out: Out = None,
+    engine: Annotated[
+        EngineName | None, typer.Option(help="Where rows are counted, instead of the policy's `engine` under [data].")
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Protect, write, verify, attack and measure; write a certificate and a report."""
     from sfumato.workflow.pipeline import run
     from sfumato.workflow.policy import Policy
+    from sfumato.workflow.stored_support import choose_run_engine
 
     with show_progress(as_json):
-        done = run(Policy.read(policy), out)
+        rules = Policy.read(policy)
+        choice = choose_run_engine(rules, engine)
+        done = run(rules, out, engine=choice.name)
     if as_json:
-        print_json(done.as_json())
+        print_json({**done.as_json(), "engine": choice.name})
     else:
+        _print_choice(choice)
         print_run(done)
     if not done.published:
         raise typer.Exit(FAILED)
@@ -214,6 +223,7 @@ def verify_command(
         Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=0, help="How long measuring the claims may take.")] = 600.0,
+    engine: EngineOption = "auto",
     as_json: Json = False,
 ) -> None:
     """Check a release from its files alone: signature, checksums, claims."""
@@ -228,9 +238,9 @@ def verify_command(
     with show_progress(as_json):
         trusted = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:
-            checked = show_input(folder, given, opening, trusted, seconds)
+            checked = show_input(folder, given, opening, trusted, seconds, engine=engine)
         else:
-            checked = verify(folder, trusted, seconds)
+            checked = verify(folder, trusted, seconds, engine=engine)
     if as_json:
         print_json(checked.as_json())
     else:

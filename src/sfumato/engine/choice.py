@@ -41,6 +41,13 @@ def choose_engine(path: str | Path, wanted: EngineName = "auto") -> EngineChoice
     cells = estimate_cells(path)
     if cells is None:
         return EngineChoice("memory", "which reads this kind of data")
+    return choose_by_cells(cells)
+
+
+def choose_by_cells(cells: int, wanted: EngineName = "auto") -> EngineChoice:
+    """The same for a table of so many cells, which duckdb reads."""
+    if wanted != "auto":
+        return EngineChoice(wanted, "as asked")
     needed, budget = cells * BYTES_A_CELL, find_memory_budget()
     sizes = f"since the table may take {format_size(needed)} of memory and {format_size(budget)} are to be had"
     if needed <= budget:
