@@ -79,6 +79,7 @@ def test_both_engines_count_the_same(folder: Path, frame: pl.DataFrame, data: st
     assert our_sizes.unique == int((ours.counts == 1).sum())
     assert our_sizes.smallest == int(ours.counts.min())
     assert memory.count_missing() == stored.count_missing()
+    assert stored.estimate_tuples(names) == pytest.approx(memory.estimate_tuples(names), rel=0.3, abs=2)
     assert [memory.count_values(name) for name in names] == [stored.count_values(name) for name in names]
     samples = memory.sample_values(names, 5), stored.sample_values(names, 5)
     assert all(samples[0][name].equals(samples[1][name]) for name in names)

@@ -79,7 +79,7 @@ def _estimate_file(file: Path, kind: str | None) -> int:
     size = file.stat().st_size
     if kind == "parquet":
         about = pq.read_metadata(file)
-        return about.num_rows * about.num_columns
+        return int(about.num_rows) * int(about.num_columns)
     if kind is not None:
         return size // 8
     opening = read_first_bytes(file, _OPENING)  # unpacked: a compressed file has more cells than that

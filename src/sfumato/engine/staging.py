@@ -78,7 +78,7 @@ def _stage_parquet(files: Sequence[Path], scratch: Path) -> list[Path]:
 
 def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) -> list[Path]:
     """Each file by its own types; where they differ between files, numbers become decimals, and all else text."""
-    parts = []
+    parts: list[StagedText] = []
     for number, file in enumerate(files):
         part = _write_texts(iterate_text_cells(file, text), scratch / f"text-{number}.parquet")
         if parts and list(part.types) != list(parts[0].types):

@@ -95,6 +95,10 @@ class StoredRows(ABC):
         """How large the classes are that agree in some columns; a missing cell is a value."""
 
     @abstractmethod
+    def estimate_tuples(self, columns: Sequence[str]) -> int:
+        """About how many distinct rows some columns have: for a choice of how to count, never for a result."""
+
+    @abstractmethod
     def count_values(self, column: str) -> int:
         """How many different values a column has, without missing ones."""
 
@@ -143,6 +147,10 @@ class MemoryRows(StoredRows):
     def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
         """Count the sizes of classes."""
         return ClassSizes(*np.unique_counts(count_class_sizes(self.frame, columns)))
+
+    def estimate_tuples(self, columns: Sequence[str]) -> int:
+        """Count them."""
+        return len(count_class_sizes(self.frame, columns))
 
     def count_values(self, column: str) -> int:
         """Count distinct values."""

@@ -30,7 +30,7 @@ def explain_unsupported(attack: Attack, sensitive: tuple[str, ...]) -> str | Non
     if isinstance(attack, Homogeneity):
         one = attack.column is not None or len(sensitive) == 1
         return None if one else "homogeneity without a column, if several are sensitive"
-    return str(attack.attack)
+    return str(attack.model_dump()["attack"])
 
 
 def run_stored_attack(attack: Attack, published: StoredTable, blanked: dict[str, pl.DataFrame]) -> Outcome:

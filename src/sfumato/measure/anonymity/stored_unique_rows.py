@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from sfumato.data.coded_cells import encode_cells
+from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, search_unique_rows
 
 _MOST_TUPLES = 1 << 21
 """The most combinations that are counted once and held, instead of counting the rows again and again."""
+_BYTES_A_CELL = 24
 
 
 def find_stored_unique_rows(
@@ -22,18 +25,13 @@ def find_stored_unique_rows(
 
 
 class _StoredCounter:
-    """Columns with few values are compressed together once; what involves others is counted in the rows."""
+    """Columns with few combinations are compressed together once; what involves others is counted in the rows."""
 
     def __init__(self, rows: StoredRows, columns: list[str]) -> None:
         self._rows, self.columns, self.height = rows, columns, rows.height
         missing = rows.count_missing()
         self._values = {name: rows.count_values(name) + (missing[name] > 0) for name in columns}
-        self._held: list[str] = []
-        tuples = 1
-        for name in sorted(columns, key=lambda name: self._values[name]):
-            tuples *= max(self._values[name], 1)
-            if tuples <= _MOST_TUPLES:
-                self._held.append(name)
+        self._held = _choose_held_columns(rows, sorted(columns, key=lambda name: self._values[name]))
         self._counted: RowCounts | None = None
 
     def count_values(self, column: str) -> int:
@@ -43,6 +41,21 @@ class _StoredCounter:
         if not set(columns) <= set(self._held):
             return self._rows.count_sizes(columns).unique
         if self._counted is None:
-            self._counted = self._rows.count_rows(self._held)
+            counted = self._rows.count_rows(self._held)
+            codes = [pl.Series(name, encode_cells(counted.frame[name]).codes) for name in self._held]
+            self._counted = RowCounts(pl.DataFrame(codes), counted.counts)
         frame = self._counted.frame.select(columns).with_columns(pl.Series("\0count", self._counted.counts))
         return int((frame.group_by(columns).agg(pl.col("\0count").sum())["\0count"] == 1).sum())
+
+
+def _choose_held_columns(rows: StoredRows, columns: list[str]) -> list[str]:
+    """As many of the columns, which come in order of their values, as have few enough combinations."""
+    most = min(_MOST_TUPLES, find_memory_budget() // 4 // (_BYTES_A_CELL * len(columns)))
+    held, beyond = 0, len(columns) + 1
+    while beyond - held > 1:
+        middle = (held + beyond) // 2
+        if rows.estimate_tuples(columns[:middle]) <= most:
+            held = middle
+        else:
+            beyond = middle
+    return columns[:held]

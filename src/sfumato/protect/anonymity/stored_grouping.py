@@ -140,8 +140,8 @@ def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tupl
     if tuples is None:
         report_progress("counting classes")
         tuples = _select_participants(_count_coded(table, maps), table, maps)
-    codes = np.array([tuples.frame[name].to_numpy() for name in names], dtype=np.int32)
-    return _CountedTuples(codes, tuples.counts, sensitive)
+    leaves: Codes = np.array([tuples.frame[name].to_numpy() for name in names], dtype=np.int32)
+    return _CountedTuples(leaves, tuples.counts, sensitive)
 
 
 def _count_coded(table: StoredTable, maps: Mapping[str, CodeMap]) -> RowCounts:
