@@ -106,7 +106,7 @@ class Table:
         Without `roles` the table can be audited and mined; everything else raises an error.
         A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
         """
-        frame = _simplify_frame(_build_table_frame(data, source), source)
+        frame = simplify_frame(_build_table_frame(data, source), source)
         known = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
         return cls(
@@ -249,7 +249,7 @@ def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
         ) from None
 
 
-def _simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """Text, numbers, truth values and dates only; NaN is missing, and there is one zero."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
     if nested:

@@ -27,7 +27,7 @@ ALLOWED = {
     "mine": VOCABULARY | TOOLS,
     "parties": VOCABULARY | TOOLS | {"parties"},
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
-    "engine": {"arrays", "errors", "progress", "kernels", "engine", "text_codes"},
+    "engine": VOCABULARY | {"data", "kernels", "engine"},
     "kernels": {"arrays", "kernels"},
     "data": {"arrays", "data", "description", "errors", "notebook", "problem_words", "progress", "text_codes"},
 }

@@ -14,7 +14,7 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -26,7 +26,11 @@ from sfumato.cli.party_commands import party_app
 from sfumato.cli.pattern_commands import channels_command, contains_command, support_command
 from sfumato.cli.region_command import region_command
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.engine.engine_names import EngineName
 from sfumato.interrupts import StopSignals
+
+if TYPE_CHECKING:
+    from sfumato.engine.choice import EngineChoice
 
 FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
@@ -39,6 +43,10 @@ app = typer.Typer(
 )
 DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a table (sqlite:///people.db?table=people)."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(help="Where rows are counted: in memory, by duckdb for files larger than memory, or chosen by size."),
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
 
@@ -107,29 +115,27 @@ def audit_command(
     id_column: Annotated[str, typer.Option("--id", help="Sequences: the id column of a long-form file.")] = "id",
     item: Annotated[str, typer.Option(help="Sequences: the item column of a long-form file.")] = "item",
     time: Annotated[str, typer.Option(help="Sequences: the time column of a long-form file.")] = "time",
+    engine: EngineOption = "auto",
     as_json: Json = False,
 ) -> None:
     """Show what is at risk in a file: a table, sequences, or points of trajectories."""
     from sfumato.cli.sequence_audit import audit_sequence_file
-    from sfumato.data.table_reader import MISSING_MARKS
-    from sfumato.table import Table
+    from sfumato.data.table_reader import MISSING_MARKS, TextFormat
+    from sfumato.engine.choice import choose_engine
     from sfumato.workflow.audit import audit
 
     columns = {"id": id_column, "item": item, "time": time}
     if audit_sequence_file(data, shape, separator, columns, as_json):
         return
     with show_progress(as_json):
-        table = Table.read(
-            data,
-            separator=separator,
-            missing_marks=missing_mark or MISSING_MARKS,
-            header=header,
-            encoding=encoding,
-        )
-        findings = audit(table, _require_names(quasi, "--quasi") if quasi is not None else None)
+        text = TextFormat(separator, tuple(missing_mark or MISSING_MARKS), header, encoding=encoding)
+        names = _require_names(quasi, "--quasi") if quasi is not None else None
+        choice = choose_engine(data, engine)
+        findings = audit(data, names, engine=choice.name, text=text)
     if as_json:
         print_json(findings.as_json())
     else:
+        _print_choice(choice)
         print_audit(findings, pairs=5, roles=True)
         print_line()
         print_line(f"Next, a policy to start from: sfumato init {shlex.quote(str(data))}")
@@ -168,6 +174,12 @@ def measure_command(
     print_measures(achieved, risks)
 
 
+def _print_choice(choice: EngineChoice) -> None:
+    """Say which engine was used, unless it is the usual one for a table that fits."""
+    if choice.name != "memory" or "although" in choice.reason or "but" in choice.reason:
+        print_line(choice.sentence())
+
+
 def _require_names(listed: str, option: str) -> list[str]:
     from sfumato.errors import PolicyError
 
@@ -185,17 +197,26 @@ def _split_names(listed: str) -> list[str]:
 
 @app.command(name="run")
 def run_command(
-    policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")], out: Out = None, as_json: Json = False
+    policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")],
+    out: Out = None,
+    engine: Annotated[
+        EngineName | None, typer.Option(help="Where rows are counted, instead of the policy's `engine` under [data].")
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Protect, write, verify, attack and measure; write a certificate and a report."""
     from sfumato.workflow.pipeline import run
     from sfumato.workflow.policy import Policy
+    from sfumato.workflow.stored_support import choose_run_engine
 
     with show_progress(as_json):
-        done = run(Policy.read(policy), out)
+        rules = Policy.read(policy)
+        choice = choose_run_engine(rules, engine)
+        done = run(rules, out, engine=choice.name)
     if as_json:
-        print_json(done.as_json())
+        print_json({**done.as_json(), "engine": choice.name})
     else:
+        _print_choice(choice)
         print_run(done)
     if not done.published:
         raise typer.Exit(FAILED)
@@ -210,6 +231,7 @@ def verify_command(
         Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=0, help="How long measuring the claims may take.")] = 600.0,
+    engine: EngineOption = "auto",
     as_json: Json = False,
 ) -> None:
     """Check a release from its files alone: signature, checksums, claims."""
@@ -224,9 +246,9 @@ def verify_command(
     with show_progress(as_json):
         trusted = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:
-            checked = show_input(folder, given, opening, trusted, seconds)
+            checked = show_input(folder, given, opening, trusted, seconds, engine=engine)
         else:
-            checked = verify(folder, trusted, seconds)
+            checked = verify(folder, trusted, seconds, engine=engine)
     if as_json:
         print_json(checked.as_json())
     else:

@@ -244,6 +244,8 @@ def print_verification(checked: Verification) -> None:
     """Print the result of a verification; a release that must not be published says so first and last."""
     warning = [f"! {NOT_FOR_PUBLICATION}"] if checked.for_publication is False else []
     _print_things(*warning)
+    if checked.engine != "memory":
+        _print_things(f"Engine: {checked.engine}; the rows were counted in their file.")
     for problem in checked.problems:
         _print_things(f"✗ {problem}")
     for finding in checked.findings:

@@ -41,8 +41,18 @@ class BinaryPart:
     """Whether the first row of a sheet names the columns."""
 
 
+def check_binary(path: Path, kind: str) -> None:
+    """Refuse a damaged or hostile file without holding it: another process reads every cell, and nothing is kept."""
+    read_binary(path, kind, lambda names: None, keep=False)
+
+
 def read_binary(
-    path: Path, kind: str, check_names: Callable[[Sequence[str]], None], part: BinaryPart | None = None
+    path: Path,
+    kind: str,
+    check_names: Callable[[Sequence[str]], None],
+    part: BinaryPart | None = None,
+    *,
+    keep: bool = True,
 ) -> pa.Table:
     """Read a whole file; `check_names` may refuse its columns before any cell is read."""
     part = part or BinaryPart()
@@ -70,7 +80,10 @@ def read_binary(
         assert worker.stdout is not None
         with pa.ipc.open_stream(pa.PythonFile(worker.stdout, mode="r")) as stream:
             check_names(stream.schema.names)
-            table = stream.read_all()
+            if not keep:
+                for _ in stream:
+                    pass
+            table = stream.read_all()  # of what is left
     except (pa.ArrowException, OSError):
         table = None  # the worker ended early; its exit code says why
     except BaseException:

@@ -17,13 +17,52 @@ _MOST_DIGITS = 15  # a float keeps this many
 def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
     """Numbers if every cell of a column is one and no digit is lost, otherwise text."""
     known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
-    whole = _list_matching_columns(cells, known, pl.all().str.contains(_WHOLE))
+    whole = _list_matching_columns(cells, known, _fits_whole())
     found = set(whole)
     rest = [name for name in known if name not in found]
-    decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
     return cells.with_columns(
-        pl.col(whole).cast(pl.Int64), pl.col(_list_matching_columns(cells, rest, decimal)).cast(pl.Float64)
+        pl.col(whole).cast(pl.Int64), pl.col(_list_matching_columns(cells, rest, _fits_decimal())).cast(pl.Float64)
     )
+
+
+def _fits_whole() -> pl.Expr:
+    return pl.all().str.contains(_WHOLE)
+
+
+def _fits_decimal() -> pl.Expr:
+    return pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
+
+
+class TypesOfCells:
+    """The types that `type_cells` would give to columns of text, learnt from some rows at a time."""
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._names: dict[str, None] = {}
+        self._known: set[str] = set()
+        self._not_whole: set[str] = set()
+        self._not_decimal: set[str] = set()
+
+    def observe(self, cells: pl.DataFrame) -> None:
+        """Look at more rows."""
+        self._names |= dict.fromkeys(cells.columns)
+        self._known |= {name for name, count in cells.count().row(0, named=True).items() if count}
+        for failed, condition in ((self._not_whole, _fits_whole()), (self._not_decimal, _fits_decimal())):
+            open_names = [name for name in cells.columns if name not in failed]
+            failed.update(set(open_names) - set(_list_matching_columns(cells, open_names, condition)))
+
+    def decide(self) -> dict[str, pl.DataType]:
+        """The type of each column."""
+        return {name: self._decide_column(name) for name in self._names}
+
+    def _decide_column(self, name: str) -> pl.DataType:
+        if name not in self._known:
+            return pl.String()
+        return (
+            pl.Int64()
+            if name not in self._not_whole
+            else (pl.Float64() if name not in self._not_decimal else pl.String())
+        )
 
 
 def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:

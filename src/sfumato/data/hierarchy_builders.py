@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
+from sfumato.arrays import Floats, Ints
 from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.description import Description
@@ -106,16 +107,25 @@ class Quantiles(_Builder):
         if known.is_empty():
             return super().build(values)
         distinct = known.unique().sort()
+        before = known.sort().search_sorted(distinct, side="left").to_numpy()
+        return self._build_groups(distinct, before / len(known))
+
+    def build_counted(self, distinct: pl.Series, counts: Ints) -> Hierarchy:
+        """The same from the distinct values in ascending order, and how often each occurs."""
+        if distinct.is_empty():
+            return super().build(distinct)
+        return self._build_groups(distinct, (np.cumsum(counts) - counts) / counts.sum())
+
+    def _build_groups(self, distinct: pl.Series, below: Floats) -> Hierarchy:
+        """The share of rows below a value determines its group, at every level by the same share: levels nest."""
         numbers = _require_numbers(distinct)
-        ends = None if self.exact_ends else self._format_range(numbers, values.name) or _format_outer_ends(numbers)
-        # The share of rows below a value determines its group, at every level by the same share: levels nest.
-        below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
+        ends = None if self.exact_ends else self._format_range(numbers, distinct.name) or _format_outer_ends(numbers)
         rows = [[text] for text in spell_cells(distinct).to_list()]
         for count in self.counts:
             part = np.floor(below * count).astype(np.int64)
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
-        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{distinct.name}"')
 
     def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
         """The given ends; a number beyond them would make a label untrue."""

@@ -58,7 +58,7 @@ class RoleProposal:
 
 
 @dataclass(frozen=True, slots=True)
-class _ColumnProfile:
+class ColumnProfile:
     """What is known about one column before judging it."""
 
     name: str
@@ -71,10 +71,12 @@ class _ColumnProfile:
 
     @property
     def filled(self) -> int:
+        """How many cells are not missing."""
         return self.rows - self.missing
 
     @property
     def nearly_unique(self) -> bool:
+        """Whether it can single out nearly everyone."""
         return self.filled >= ENOUGH and self.distinct >= NEARLY_UNIQUE * self.filled
 
     @property
@@ -93,10 +95,11 @@ class _RoleGuess:
 
 def propose_roles(frame: pl.DataFrame) -> tuple[RoleProposal, ...]:
     """A role for every column, in column order, each with its reason; the frame is not changed."""
-    return tuple(_propose_role(column) for column in _profile_columns(frame))
+    return tuple(propose_role(column) for column in _profile_columns(frame))
 
 
-def _propose_role(column: _ColumnProfile) -> RoleProposal:
+def propose_role(column: ColumnProfile) -> RoleProposal:
+    """A role for a column of which counts and a sample are known."""
     verdict = _judge_column(column)
     return RoleProposal(
         column=column.name,
@@ -109,7 +112,7 @@ def _propose_role(column: _ColumnProfile) -> RoleProposal:
     )
 
 
-def _judge_column(column: _ColumnProfile) -> _RoleGuess:
+def _judge_column(column: ColumnProfile) -> _RoleGuess:
     """The first guess that applies: emptiness, unambiguous shape, constancy, name, shape, counts."""
     if column.rows and not column.filled:
         return _RoleGuess(Role.INSENSITIVE, "Every value is missing, so it discloses nothing about anyone.")
@@ -128,7 +131,7 @@ def _judge_constant(name_guess: _RoleGuess | None) -> _RoleGuess:
     return _RoleGuess(Role.INSENSITIVE, "It is the same in every row, so it discloses nothing about anyone.")
 
 
-def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
+def _judge_by_count(column: ColumnProfile) -> _RoleGuess:
     if not column.rows:
         why = "Its name does not show what it is; assume that others know it unless you know better."
     elif column.nearly_unique and (column.whole or not column.dtype.is_numeric()):
@@ -149,7 +152,7 @@ def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
     return _RoleGuess(Role.QUASI_IDENTIFYING, why, by_counts=True)
 
 
-def _judge_by_name(column: _ColumnProfile) -> _RoleGuess | None:
+def _judge_by_name(column: ColumnProfile) -> _RoleGuess | None:
     word_match = _find_word(column.name)
     if word_match is None:
         return None
@@ -171,7 +174,7 @@ def _judge_by_name(column: _ColumnProfile) -> _RoleGuess | None:
     return _RoleGuess(role, f'Its name refers to {topic} ("{word}"), which others may know.{warning}')
 
 
-def _describe_counts(column: _ColumnProfile) -> str:
+def _describe_counts(column: ColumnProfile) -> str:
     if not column.rows:
         return "The table has no rows."
     if not column.filled:
@@ -184,7 +187,7 @@ def _describe_counts(column: _ColumnProfile) -> str:
 # --- what the values look like
 
 
-def _judge_by_telling_shape(column: _ColumnProfile) -> _RoleGuess | None:
+def _judge_by_telling_shape(column: ColumnProfile) -> _RoleGuess | None:
     """A shape that is unambiguous, whatever the column's name."""
     for what, fits in _TELLING_SHAPES.items():
         if _is_typical(column.sample, fits):
@@ -193,7 +196,7 @@ def _judge_by_telling_shape(column: _ColumnProfile) -> _RoleGuess | None:
     return None
 
 
-def _judge_by_shape(column: _ColumnProfile) -> _RoleGuess | None:
+def _judge_by_shape(column: ColumnProfile) -> _RoleGuess | None:
     """A shape that several things share, so that the column's name takes precedence."""
     if column.dtype.is_temporal() and column.dtype != pl.Duration:
         return _RoleGuess(Role.QUASI_IDENTIFYING, "It holds dates or times, which others may know.")
@@ -334,7 +337,7 @@ def _parse_word_list(words: str) -> list[str]:
 # --- the frame
 
 
-def _profile_columns(frame: pl.DataFrame) -> list[_ColumnProfile]:
+def _profile_columns(frame: pl.DataFrame) -> list[ColumnProfile]:
     """Count all columns in one pass, then take a sample of those that hold words."""
     schema = frame.schema
     present = {name: _select_present(name, dtype) for name, dtype in schema.items()}
@@ -346,7 +349,7 @@ def _profile_columns(frame: pl.DataFrame) -> list[_ColumnProfile]:
     ]
     whole = _find_whole_columns(frame)
     return [
-        _ColumnProfile(
+        ColumnProfile(
             name=name,
             dtype=dtype,
             rows=frame.height,
@@ -381,5 +384,9 @@ def _sample_values(column: pl.Series) -> tuple[str, ...]:
         return ()
     words = column.drop_nulls()
     spread = words.gather_every(max(1, len(words) // SAMPLE)).head(SAMPLE)
-    # Truncated: no shape is longer, and patterns may be slow on a whole document.
-    return tuple(word[:400].strip() for word in spread.cast(pl.String))
+    return trim_sample(spread)
+
+
+def trim_sample(words: pl.Series) -> tuple[str, ...]:
+    """A sample as it is judged. Truncated: no shape is longer, and patterns may be slow on a whole document."""
+    return tuple(word[:400].strip() for word in words.cast(pl.String))

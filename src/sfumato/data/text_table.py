@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import polars as pl
 import pyarrow as pa
@@ -40,6 +40,7 @@ from sfumato.errors import DataError
 MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
 _LARGEST_BLOCK = (1 << 31) - 1
+_AS_UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _AT_ONCE = 4
 """How many columns are typed together: polars works on them in parallel."""
 
@@ -97,15 +98,31 @@ def read_first_bytes(path: Path, count: int) -> bytes:
     return head
 
 
+class TextDialect(NamedTuple):
+    """How one text file is spelled."""
+
+    encoding: str
+    separator: str
+    width: int
+
+
 def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
     """Read a text file of cells."""
+    refuse_document(path, read_first_bytes(path, HEAD))
+    try:
+        lines = refuse_bomb(path)  # before more of the file is unpacked
+    except PACKING_FAULTS:
+        raise explain_damaged_packing(path) from None
+    encoding, separator, width = detect_dialect(path, text)
+    refuse_cells(path, lines * width)
+    return _build_typed_frame(_read_cells(path, separator, width, encoding, text), text, width, path)
+
+
+def detect_dialect(path: Path, text: TextFormat) -> TextDialect:
+    """The encoding, the separator and the number of columns, from the beginning of a file."""
     head = read_first_bytes(path, HEAD)
     refuse_document(path, head)
     encoding = _detect_encoding(head, text.encoding, path)
-    try:
-        lines = refuse_bomb(path)
-    except PACKING_FAULTS:
-        raise explain_damaged_packing(path) from None
     opening = _read_opening(path, encoding, text)
     separator = text.separator or guess_separator(opening, text.quote)
     _refuse_signs(separator, text.quote, path)
@@ -113,10 +130,30 @@ def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
     if not width:
         raise DataError(f"{path}: the file holds no rows")
     refuse_columns(path, width)
-    refuse_cells(path, lines * width)
     if text.header and "\n" not in opening and "\r" not in opening:  # a header without a line end
         raise DataError(f"{path}: the file has a header and no rows")
-    return _build_typed_frame(_read_cells(path, separator, width, encoding, text), text, width, path)
+    return TextDialect(encoding, separator, width)
+
+
+def iterate_text_cells(path: Path, text: TextFormat) -> Iterator[pl.DataFrame]:
+    """The cells of a text file as text, some rows at a time, under the names of their columns."""
+    encoding, separator, width = detect_dialect(path, text)
+    if text.comment or encoding not in _AS_UTF8:
+        raise DataError(f"{path}: a file with comments, or not in UTF-8, can only be read with --engine memory")
+    options = _describe_csv(separator, width, text)
+    read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK, use_threads=False)
+    names: list[str] | None = None
+    try:
+        with _open_as_utf8(path, None, encoding) as stream, pyarrow.csv.open_csv(stream, read, *options) as reader:
+            for batch in reader:
+                cells = build_frame(pa.Table.from_batches([batch]), path)
+                if names is None:
+                    first = [str(cell or "").strip() for cell in cells.row(0)] if text.header else []
+                    names = choose_column_names(first, text, width, path)
+                    cells = cells.slice(1 if text.header else 0)
+                yield _clean_cells(cells.rename(dict(zip(cells.columns, names, strict=True))), text)
+    except _FAULTS as error:
+        raise _explain_unreadable(path, separator, width, encoding, text, error) from None
 
 
 def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path) -> pl.DataFrame:
@@ -200,17 +237,7 @@ _FAULTS = (pa.ArrowException, OSError, ValueError, AssertionError, *PACKING_FAUL
 def _parse_csv(
     path: Path, separator: str, width: int, encoding: str, text: TextFormat, note: Callable[[Any], str] | None
 ) -> pa.Table:
-    parse = pyarrow.csv.ParseOptions(
-        delimiter=separator,
-        quote_char=text.quote or False,
-        double_quote=bool(text.quote),
-        newlines_in_values=bool(text.quote),
-        ignore_empty_lines=width > 1,
-        invalid_row_handler=note,
-    )
-    convert = pyarrow.csv.ConvertOptions(
-        column_types={f"f{i}": pa.large_string() for i in range(width)}, null_values=[], strings_can_be_null=False
-    )
+    parse, convert = _describe_csv(separator, width, text, note)
     block = _BLOCK
     while True:
         # One block needs no threads; threads of a failed read can outlive the interpreter and abort it.
@@ -225,9 +252,25 @@ def _parse_csv(
             block = min(block * 16, _LARGEST_BLOCK)  # one cell is longer than a block
 
 
+def _describe_csv(
+    separator: str, width: int, text: TextFormat, note: Callable[[Any], str] | None = None
+) -> tuple[pyarrow.csv.ParseOptions, pyarrow.csv.ConvertOptions]:
+    """How pyarrow parses a file in which every cell is a text."""
+    parse = pyarrow.csv.ParseOptions(
+        delimiter=separator,
+        quote_char=text.quote or False,
+        double_quote=bool(text.quote),
+        newlines_in_values=bool(text.quote),
+        ignore_empty_lines=width > 1,
+        invalid_row_handler=note,
+    )
+    kinds = {f"f{i}": pa.large_string() for i in range(width)}
+    return parse, pyarrow.csv.ConvertOptions(column_types=kinds, null_values=[], strings_can_be_null=False)
+
+
 def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
     """The file as UTF-8 bytes; streamed if it is UTF-8 already, otherwise converted in memory."""
-    if not comment and encoding in ("utf-8", "utf-8-sig", "ascii"):
+    if not comment and encoding in _AS_UTF8:
         packed = detect_packing(path) is not None
         return pa.PythonFile(BoundedStream(path) if packed else path.open("rb"))  # Python copes with any file name
     return io.BytesIO(strip_comment_lines(read_whole(path).decode(encoding), comment).encode())

@@ -14,6 +14,7 @@ import polars as pl
 from markupsafe import Markup
 
 from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.engine.stored_table import StoredTable
 from sfumato.report import bar_pictures, content, wording
 from sfumato.report.number_bins import NumberBins, NumberCells, are_digits_codes, choose_bins, parse_cells
 from sfumato.report.run_account import RunAccount
@@ -43,6 +44,8 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
 
 def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     """Numbers in ranges of one scale, before beside after; None for names and for few values."""
+    if isinstance(account.published, StoredTable):
+        return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []
     columns.append(account.published.frame[name])
     cells = [found for column in columns if (found := parse_cells(column)) is not None]

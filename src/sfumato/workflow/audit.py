@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role, name_separator
-from sfumato.errors import DataError, ask_meant, quote_names
+from sfumato.data.table_reader import TextFormat
+from sfumato.engine.choice import choose_engine
+from sfumato.engine.engine_names import EngineName
+from sfumato.engine.profiles import propose_stored_roles
+from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.staging import open_stored_rows
+from sfumato.engine.stored_rows import StoredRows
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
@@ -104,44 +111,123 @@ class Audit:
 @overload
 def audit(table: Sequences) -> SequenceAudit: ...
 @overload
-def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit: ...
-def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit | SequenceAudit:
+def audit(
+    table: Any,
+    quasi_identifying: Sequence[str] | None = None,
+    *,
+    engine: EngineName = "auto",
+    text: TextFormat | None = None,
+) -> Audit: ...
+def audit(
+    table: Any,
+    quasi_identifying: Sequence[str] | None = None,
+    *,
+    engine: EngineName = "auto",
+    text: TextFormat | None = None,
+) -> Audit | SequenceAudit:
     """Examine a table, a frame, a file or `Sequences` as an adversary would, before protecting it.
 
-    Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
+    Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals. A file is
+    read into memory, or counted where it is by duckdb: as `engine` says, or by its size. `text` describes a text file.
     """
     if isinstance(table, Sequences):
         from sfumato.workflow.sequence_audit import audit_sequences
 
         return audit_sequences(table)
-    if not isinstance(table, Table):
-        table = Table.read(table) if isinstance(table, str | Path) else Table.of(table)
+    if isinstance(table, str | Path):
+        if choose_engine(table, engine).name == "duckdb":
+            with open_scratch_folder() as scratch:
+                rows = open_stored_rows(table, text or TextFormat(), scratch)
+                return _audit_rows(_StoredCrowds(rows), quasi_identifying)
+        table = _read_table(table, text or TextFormat())
+    elif engine == "duckdb":
+        raise PolicyError("the engine duckdb reads files: give the path of one, not data that is in memory")
+    elif not isinstance(table, Table):
+        table = Table.of(table)
+    if quasi_identifying is None and table.roles:
+        quasi_identifying = table.quasi_identifying
+    return _audit_rows(_TableCrowds(table), quasi_identifying)
+
+
+def _read_table(path: str | Path, text: TextFormat) -> Table:
+    options = {name: getattr(text, name) for name in ("header", "encoding", "quote", "comment", "trim")}
+    return Table.read(path, separator=text.separator, missing_marks=text.missing_marks, columns=text.columns, **options)
+
+
+class _AuditedRows(Protocol):
+    """What an audit counts."""
+
+    source: str
+    height: int
+    columns: list[str]
+
+    def propose_roles(self) -> tuple[RoleProposal, ...]:
+        """A role for every column."""
+
+    def measure_uniqueness(self, columns: Sequence[str]) -> float:
+        """The share of people whose values are unique."""
+
+    def find_smallest_crowd(self, columns: Sequence[str]) -> int:
+        """The size of the smallest class."""
+
+
+class _TableCrowds:
+    """A table in memory."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.source, self.height, self.columns = table.source, len(table), table.frame.columns
+
+    def propose_roles(self) -> tuple[RoleProposal, ...]:
+        return propose_roles(self._table.frame)
+
+    def measure_uniqueness(self, columns: Sequence[str]) -> float:
+        return uniqueness(self._table, columns)
+
+    def find_smallest_crowd(self, columns: Sequence[str]) -> int:
+        return k_anonymity(self._table, columns)
+
+
+class _StoredCrowds:
+    """Rows that are counted where they are; a missing cell is a value of its own."""
+
+    def __init__(self, rows: StoredRows) -> None:
+        self._rows = rows
+        self.source, self.height, self.columns = rows.source, rows.height, list(rows.schema)
+
+    def propose_roles(self) -> tuple[RoleProposal, ...]:
+        return propose_stored_roles(self._rows)
+
+    def measure_uniqueness(self, columns: Sequence[str]) -> float:
+        return self._rows.count_sizes(columns).unique / self.height
+
+    def find_smallest_crowd(self, columns: Sequence[str]) -> int:
+        return self._rows.count_sizes(columns).smallest
+
+
+def _audit_rows(table: _AuditedRows, quasi_identifying: Sequence[str] | None) -> Audit:
     report_progress("proposing roles")
-    proposals = propose_roles(table.frame)
+    proposals = table.propose_roles()
     if quasi_identifying is None:
-        quasi_identifying = (
-            table.quasi_identifying
-            if table.roles
-            else [proposal.column for proposal in proposals if proposal.role is Role.QUASI_IDENTIFYING]
-        )
+        quasi_identifying = [proposal.column for proposal in proposals if proposal.role is Role.QUASI_IDENTIFYING]
     names = tuple(dict.fromkeys(quasi_identifying))
-    unknown = [name for name in names if name not in table.frame.columns]
+    unknown = [name for name in names if name not in table.columns]
     if unknown:
         raise DataError(
             f"{table.source}: there is no column {quote_names(unknown)}"
-            f"{ask_meant(unknown, table.frame.columns) or f'; its columns are {quote_names(table.frame.columns[:12])}'}"
+            f"{ask_meant(unknown, table.columns) or f'; its columns are {quote_names(table.columns[:12])}'}"
         )
     distinct = {proposal.column: proposal.distinct for proposal in proposals}
     considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
     pairs = _rank_column_pairs(table, considered)
-    unique = uniqueness(table, names) if names else None
+    unique = table.measure_uniqueness(names) if names else None
     return Audit(
         source=table.source,
-        rows=len(table),
-        columns=table.frame.width,
+        rows=table.height,
+        columns=len(table.columns),
         proposals=proposals,
         quasi_identifying=names,
-        k=k_anonymity(table, names) if names else None,
+        k=table.find_smallest_crowd(names) if names else None,
         unique_share=unique,
         pairs=pairs,
         columns_in_pairs=len(considered),
@@ -149,17 +235,17 @@ def audit(table: Any, quasi_identifying: Sequence[str] | None = None) -> Audit |
     )
 
 
-def _rank_column_pairs(table: Table, names: list[str]) -> tuple[ColumnCombination, ...]:
-    every = list(combinations(sorted(names, key=table.frame.columns.index), 2))
+def _rank_column_pairs(table: _AuditedRows, names: list[str]) -> tuple[ColumnCombination, ...]:
+    every = list(combinations(sorted(names, key=table.columns.index), 2))
     combinations_by_risk = []
     for number, pair in enumerate(every):
         report_progress("examining pairs of columns", number, len(every))
-        combinations_by_risk.append(ColumnCombination(pair, uniqueness(table, pair)))
+        combinations_by_risk.append(ColumnCombination(pair, table.measure_uniqueness(pair)))
     return tuple(sorted(combinations_by_risk, key=lambda combination: -combination.unique_share))
 
 
 def _find_riskiest_columns(
-    table: Table, names: list[str], pairs: tuple[ColumnCombination, ...], unique: float | None
+    table: _AuditedRows, names: list[str], pairs: tuple[ColumnCombination, ...], unique: float | None
 ) -> ColumnCombination | None:
     """Grow the riskiest pair by the column that singles out most, up to nine tenths of all unique people."""
     if not pairs:
@@ -167,7 +253,9 @@ def _find_riskiest_columns(
     best = pairs[0]
     while best.unique_share < 0.9 * (unique or 0.0) and len(best.columns) < len(names):
         others = [name for name in names if name not in best.columns]
-        wider = [ColumnCombination((*best.columns, name), uniqueness(table, (*best.columns, name))) for name in others]
+        wider = [
+            ColumnCombination((*best.columns, name), table.measure_uniqueness((*best.columns, name))) for name in others
+        ]
         best = max(wider, key=lambda combination: combination.unique_share)
     return best
 

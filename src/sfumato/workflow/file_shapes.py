@@ -29,6 +29,7 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.data.rule_set_files import is_rule_set_file
 from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.data.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
+from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.patterns import Patterns
 from sfumato.rules import Rules
@@ -331,6 +332,10 @@ SHAPES: tuple[FileShape, ...] = (TableShape(), BasketsShape(), SequencesShape(),
 
 def find_shape(data: Any) -> FileShape:
     """The shape of a data object."""
+    if isinstance(data, StoredTable):
+        from sfumato.workflow.stored_shape import StoredTableShape
+
+        return StoredTableShape()
     return next(shape for shape in SHAPES if isinstance(data, shape.kind))
 
 

@@ -19,11 +19,13 @@ from typing import Annotated, Any, Literal, get_args
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
+from sfumato.arrays import Ints
 from sfumato.change import ChangeKind
 from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_words import keep_published_words
 from sfumato.data.roles import Role
+from sfumato.engine.stored_table import StoredTable
 from sfumato.lazy import find_kind
 from sfumato.table import Missing, Table
 
@@ -257,13 +259,20 @@ def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
 def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> CertifiedClaim:
     """A claim; if it needs the originals, only whether it held."""
     needs_original = bool(claim["needs_original"])
-    frame = published.frame if isinstance(published, Table) else None
+    frame = _select_words(published, claim["arguments"].get("column"))
     return CertifiedClaim(
         **{name: claim[name] for name in ("property", "threshold", "bound", "measure", "meaning", "holds")},
         needs_original=needs_original,
         arguments={} if needs_original else keep_published_words(claim["arguments"], frame),
         measured=None if needs_original else claim["measured"],
     )
+
+
+def _select_words(published: Any, column: Any) -> pl.DataFrame | None:
+    """The published values of the column that a claim is about."""
+    if isinstance(published, StoredTable):
+        return published.count_values(column).frame if column in published.rows.schema else None
+    return published.frame if isinstance(published, Table) else None
 
 
 def _outgoing_change(change: Mapping[str, Any]) -> CertifiedChange:
@@ -350,7 +359,11 @@ def _is_part(kind: Any) -> bool:
 
 def count_published_labels(column: pl.Series) -> pl.DataFrame:
     """How often each label is published: `value`, `original` (always 0), `published`."""
-    values, counts = count_cells(column)
+    return count_labels(*count_cells(column))
+
+
+def count_labels(values: pl.Series, counts: Ints) -> pl.DataFrame:
+    """The same from distinct values and their counts."""
     label_counts = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), "published": counts})
     label_counts = label_counts.group_by("value").sum()  # a text may be what a missing cell is called
     return label_counts.with_columns(pl.lit(0, dtype=pl.Int64).alias("original")).sort("value")

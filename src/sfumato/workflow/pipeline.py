@@ -7,7 +7,6 @@ exceeded; then everything appears at once.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -23,9 +22,9 @@ from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
 from sfumato.data.roles import Role
 from sfumato.data.table_reader import has_stored_text, has_stored_types
-from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
-from sfumato.errors import ClaimBroken, hide_password
+from sfumato.engine.engine_names import EngineName
+from sfumato.errors import ClaimBroken
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
@@ -47,7 +46,7 @@ from sfumato.workflow.certificate import (
     list_versions,
 )
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.commitment import OPENING, Commitment, commit_to_data, commit_to_source
+from sfumato.workflow.commitment import Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
@@ -56,21 +55,37 @@ from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
+from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
 from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.side_work import begin_side_work, prepare_side_work
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.stored_support import choose_run_engine
 from sfumato.workflow.verdict import Objection, describe_attack, judge_release
 
 __all__ = ["Run", "run"]
 
 
-def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None, given: Any = None) -> Run:
-    """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
+def run(
+    policy: Policy,
+    out: str | Path | None = None,
+    randomness: Randomness | None = None,
+    given: Any = None,
+    engine: EngineName | None = None,
+) -> Run:
+    """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind.
+
+    `engine` replaces the policy's choice of where rows are counted.
+    """
+    choice = None if given is not None else choose_run_engine(policy, engine)
     # A memory key may lie in the target: nobody else moves it.
-    reserved = reserve_target(Path(out or policy.output.path))
-    with reserved as target, remember_texts(), prepare_side_work(policy, given):
-        return _run_in_place(policy, target, randomness, given)
+    with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
+        if choice is not None and choice.name == "duckdb":
+            from sfumato.workflow.stored_run import reopen_release, run_stored
+
+            return reopen_release(run_stored(policy, target, randomness, choice))
+        with prepare_side_work(policy, given):
+            return _run_in_place(policy, target, randomness, given)
 
 
 def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given: Any) -> Run:
@@ -95,7 +110,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         on_file = replace(release, data=published)
         attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
         clock.lap("attack")
-        record = _build_record(policy, release, published, findings, attacks, staging, chance)
+        record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(published, Table) else []
@@ -121,11 +136,11 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         certificate = _certify(
             run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)
         )
-        _keep_private(policy, original, release, record, staging)
-        _keep_secrets(sealed, keys, staging)
+        keep_private(policy, original, release, record, staging)
+        keep_secrets(sealed, keys, staging)
         report_progress("publishing")
         if refusals:
-            _keep_only_refusal(staging)
+            keep_only_refusal(staging)
         replaced = () if refusals else describe_replaced(target.out)
         kept = (*replaced, *target.publish())
     if policy.output.order == "as_read":
@@ -233,11 +248,16 @@ def _measure_written_claims(release: Release, original: Any, published: Any) -> 
         published, original, release.details.get("rows"), release.details.get("population"), release.details
     )
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
+    refuse_broken(findings)
+    return findings
+
+
+def refuse_broken(findings: tuple[Finding, ...]) -> None:
+    """Stop a release if a claim does not hold on the written file."""
     broken = [finding for finding in findings if not finding.holds]
     if broken:
         broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken)
         raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
-    return findings
 
 
 def _measure_changes(release: Release, original: Any, published: Any) -> dict[str, ColumnDifference]:
@@ -266,7 +286,7 @@ def _commit_to_input(policy: Policy) -> Commitment | None:
     return None if policy.data.path == DEMO else commit_to_source(policy.data.path)
 
 
-def _build_record(
+def build_record(
     policy: Policy,
     release: Release,
     published: Any,
@@ -275,6 +295,7 @@ def _build_record(
     staging: StagingFolder,
     randomness: Randomness,
 ) -> dict[str, Any]:
+    """What the custodian knows about a run so far, of which a certificate tells a part."""
     form, shape = _choose_format(policy, release), find_shape(release.data)
     description = shape.described(release.data, form, escape=policy.output.escape_formulas)
     return {
@@ -341,47 +362,3 @@ def _certify(
     signed = Certificate.of(sign_certificate({**body, "files": files}, key))
     (staging.release / NAME).write_bytes(signed.raw)
     return signed
-
-
-def _keep_private(
-    policy: Policy, original: Any, release: Release, findings: Mapping[str, Any], staging: StagingFolder
-) -> None:
-    """The custodian's record: what must not leave, and what is needed to check every claim later."""
-    details = release.details
-    if "rows" in details:
-        write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
-    for name, detail in details.items():
-        if isinstance(detail, pl.DataFrame):
-            write_frame(detail, staging.private / f"{name}.parquet", "parquet")
-    table = isinstance(original, Table)
-    record = {
-        "found": dict(findings),
-        "source": original.source if table else hide_password(policy.data.path),
-        "rows": len(original),
-        "columns": original.frame.columns if table else None,
-        "roles": {name: role.value for name, role in original.roles.items()} if table else None,
-        "policy": policy.model_dump(mode="json"),
-        **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
-        "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
-        **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
-    }
-    path = staging.private / "record.json"
-    path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
-    for file in staging.private.iterdir():
-        file.chmod(0o600)
-
-
-def _keep_secrets(sealed: Commitment | None, keys: Mapping[str, Key], staging: StagingFolder) -> None:
-    """The opening of the commitment, and the keys of the methods."""
-    if sealed is not None:
-        sealed.save(staging.private / OPENING)
-    for name, secret in keys.items():
-        secret.save(staging.private / f"{name}.key.json")
-
-
-def _keep_only_refusal(staging: StagingFolder) -> None:
-    """The gate refused: keep the report for the custodian, and nothing that could leave."""
-    for file in staging.release.iterdir():
-        file.unlink()
-    staging.release.rmdir()
-    staging.private.rename(staging.root / "refused")

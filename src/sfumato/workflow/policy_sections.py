@@ -15,6 +15,7 @@ from sfumato.data.roles import Role
 from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
+from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError, hide_password, quote_names
 from sfumato.workflow.points_section import PointsSection
 
@@ -68,6 +69,8 @@ class DataSection(Description):
     """The item column of a long-form file."""
     time: str = "time"
     """The column of a long-form file, or of a file of points, that orders the items of a sequence."""
+    engine: EngineName = "auto"
+    """Where rows are counted: `memory`, `duckdb` for files larger than memory, or `auto`, by the size of the data."""
     points: PointsSection | None = None
     """For trajectories: the file holds points, which become sequences of regions."""
 

@@ -15,16 +15,20 @@ from typing import Any
 
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
-from sfumato.data.role_proposals import propose_roles
+from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
+from sfumato.engine.profiles import propose_stored_roles
+from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import PolicyError, quote_names
 from sfumato.lazy import find_kind
-from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
+from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
+from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
 
+AnyTable = Table | StoredTable
 UNIQUE_LIMIT = 0.1
 """The share of unique rows from which exact columns are refused or warned of."""
 ALARMING = 0.2
@@ -110,7 +114,7 @@ def judge_release(
     report_progress("judging the whole release")
     attack = find_strongest_attack(record["attacks"])
     verdict = Verdict(VerdictStatus.PASSED, "", strongest_attack=attack)
-    if isinstance(published, Table):
+    if isinstance(published, Table | StoredTable):
         _refuse_unknown_columns(accepted, original)
         verdict = replace(
             verdict,
@@ -132,36 +136,54 @@ def judge_release(
 
 
 def _refuse_unknown_columns(accepted: Mapping[str, str], original: Any) -> None:
-    unknown = [name for name in accepted if name not in original.frame.columns]
+    unknown = [name for name in accepted if name not in get_outline(original).frame.columns]
     if unknown:
         raise PolicyError(f"[accept] names {quote_names(unknown)}, which the table does not have")
 
 
 def _keep_exact_columns(
-    accepted: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published: Table
+    accepted: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published: AnyTable
 ) -> dict[str, str]:
     """What was accepted and does leave: not a column that a method removed or changed."""
     kinds = _gather_kinds(changes)
-    left = published.frame.columns
+    left = get_outline(published).frame.columns
     return {name: why for name, why in accepted.items() if name in left and kinds.get(name, _EXACT) <= _TELLING}
 
 
-def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: Table, original: Table) -> dict[str, Any]:
+def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable, original: AnyTable) -> dict[str, Any]:
     """Unique rows by few columns, in the release and in the originals."""
     counted, not_counted = split_columns(changes, published)
-    known = [name for name in counted if name in original.frame.columns]
+    known = [name for name in counted if name in get_outline(original).frame.columns]
     return {
-        "unique_rows": find_unique_rows(published.frame, counted),
-        "unique_before": find_unique_rows(original.frame, known),
+        "unique_rows": find_unique(published, counted),
+        "unique_before": find_unique(original, known),
         "not_counted": not_counted,
     }
 
 
-def split_columns(changes: Iterable[Mapping[str, Any]], published: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The published columns by which a person could be looked up, and the others."""
-    kinds = _gather_kinds(changes)
-    others = tuple(name for name in published.frame.columns if kinds.get(name, frozenset()) & _NOT_ORIGINAL)
-    return tuple(name for name in published.frame.columns if name not in others), others
+    kinds, columns = _gather_kinds(changes), get_outline(published).frame.columns
+    others = tuple(name for name in columns if kinds.get(name, frozenset()) & _NOT_ORIGINAL)
+    return tuple(name for name in columns if name not in others), others
+
+
+def get_outline(table: AnyTable) -> Table:
+    """A table whose columns and roles can be looked at."""
+    return table if isinstance(table, Table) else table.outline
+
+
+def find_unique(table: AnyTable, columns: Sequence[str], most: int = MOST_COLUMNS) -> tuple[UniqueRows, ...]:
+    """Unique rows by few columns, counted where the rows are."""
+    if isinstance(table, Table):
+        return find_unique_rows(table.frame, columns, most)
+    return find_stored_unique_rows(table.rows, columns, most)
+
+
+def _propose_roles(table: AnyTable, columns: Sequence[str]) -> tuple[RoleProposal, ...]:
+    if isinstance(table, Table):
+        return propose_roles(table.frame.select(columns))
+    return propose_stored_roles(table.rows, columns)
 
 
 def _gather_kinds(changes: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[ChangeKind]]:
@@ -172,20 +194,20 @@ def _gather_kinds(changes: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[C
 
 
 def list_objections(
-    changes: Iterable[Mapping[str, Any]], published: Table, accepted: Iterable[str] = ()
+    changes: Iterable[Mapping[str, Any]], published: AnyTable, accepted: Iterable[str] = ()
 ) -> tuple[Objection, ...]:
     """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
-    kinds, fine = _gather_kinds(changes), set(accepted)
-    telling = [n for n in published.frame.columns if n not in fine and kinds.get(n, _EXACT) <= _TELLING]
+    kinds, fine, columns = _gather_kinds(changes), set(accepted), get_outline(published).frame.columns
+    telling = [n for n in columns if n not in fine and kinds.get(n, _EXACT) <= _TELLING]
     named = [
         Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
-        for proposal in propose_roles(published.frame.select(telling))
+        for proposal in _propose_roles(published, telling)
         if proposal.role is Role.IDENTIFYING and not proposal.by_counts
     ]
     fine |= {name for objection in named for name in objection.columns}
-    exact = [n for n in published.frame.columns if n not in fine and kinds.get(n, _EXACT) <= _EXACT]
+    exact = [n for n in columns if n not in fine and kinds.get(n, _EXACT) <= _EXACT]
     loose = [name for name in exact if published.roles.get(name) is Role.INSENSITIVE]
-    return (*named, *_object_to_unique_rows(find_unique_rows(published.frame, loose, most=2)))
+    return (*named, *_object_to_unique_rows(find_unique(published, loose, most=2)))
 
 
 def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
@@ -278,9 +300,10 @@ def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]
     ran = {str(attack["attack"]) for attack in record["attacks"]}
     if not ran:
         made.append("No attack was tried.")
-    if isinstance(published, Table):
-        aims = {name for attack in record["attacks"] for name in _list_aims(attack, published)}
-        unaimed = [name for name in published.sensitive if name not in aims]
+    if isinstance(published, Table | StoredTable):
+        outline = get_outline(published)
+        aims = {name for attack in record["attacks"] for name in _list_aims(attack, outline)}
+        unaimed = [name for name in outline.sensitive if name not in aims]
         if unaimed:
             made.append(f"No attack tried to infer {quote_names(unaimed)}.")
     crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])

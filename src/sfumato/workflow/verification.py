@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sfumato.baskets import Baskets
+from sfumato.data.binary import check_binary
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
-from sfumato.errors import CertificateRefused, SfumatoError, quote_names
+from sfumato.engine.choice import EngineChoice, choose_by_cells
+from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.engine_names import EngineName
+from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import CertificateRefused, PolicyError, SfumatoError, quote_names
 from sfumato.lazy import find_kind
-from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
+from sfumato.measure.anonymity.stored_claims import StoredEvidence, measure_stored_claim
+from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.checks import Evidence, has_known_form, measure_claim
 from sfumato.protect.method import KeyedMethod
-from sfumato.release import Finding, Number, Release
+from sfumato.release import Claim, Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate, find_release_folder, refuse_hostile
 from sfumato.workflow.commitment import does_source_match
@@ -31,7 +39,14 @@ from sfumato.workflow.leftovers import is_unfinished
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedAttack
 from sfumato.workflow.signature import check_signature
-from sfumato.workflow.verdict import list_objections, list_warnings, split_columns
+from sfumato.workflow.verdict import (
+    AnyTable,
+    find_unique,
+    get_outline,
+    list_objections,
+    list_warnings,
+    split_columns,
+)
 
 MOST_PROBLEMS = 20
 """How many problems are listed; the rest are counted."""
@@ -80,6 +95,8 @@ class Verification:
     """False if the certificate says "not for publication"; None without a certificate."""
     input_shown: bool | None = None
     """Whether an opening proved that the release was made from a given input; None if none was given."""
+    engine: Literal["memory", "duckdb"] = "memory"
+    """Where the rows of the release were counted."""
 
     @property
     def holds(self) -> bool:
@@ -97,14 +114,21 @@ class Verification:
             "signer": self.signer,
             "signer_known": self.signer_known,
             "input_shown": self.input_shown,
+            "engine": self.engine,
         }
 
 
 def show_input(
-    folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None, seconds: float = SECONDS
+    folder: str | Path,
+    given: str | Path,
+    opening: str | Path,
+    signer: str | None = None,
+    seconds: float = SECONDS,
+    *,
+    engine: EngineName = "auto",
 ) -> Verification:
     """Verify a release, and check with the custodian's opening that it was made from the given file, glob or table."""
-    checked = verify(folder, signer, seconds)
+    checked = verify(folder, signer, seconds, engine=engine)
     if not checked.holds:
         return checked
     commitment = Certificate.read(find_release_folder(Path(folder))).body["input_commitment"]
@@ -114,11 +138,14 @@ def show_input(
     return replace(checked, input_shown=False, problems=(problem,))
 
 
-def verify(folder: str | Path, signer: str | None = None, seconds: float = SECONDS) -> Verification:
+def verify(
+    folder: str | Path, signer: str | None = None, seconds: float = SECONDS, *, engine: EngineName = "auto"
+) -> Verification:
     """Check a release folder from its files alone: signature, checksums, and every claim that they suffice for.
 
     Never raises for a bad folder: a file or a claim that cannot be checked is a problem, and so is a certificate whose
-    claims take longer than `seconds` to measure.
+    claims take longer than `seconds` to measure. A table in Parquet is read into memory, or counted where it is by
+    duckdb: as `engine` says, or by its size.
     """
     root = find_release_folder(Path(folder))
     try:
@@ -128,18 +155,20 @@ def verify(folder: str | Path, signer: str | None = None, seconds: float = SECON
     problems = _list_signature_problems(certificate, signer)
     key = None if problems else certificate.body["signer"]
     findings: tuple[Finding, ...] = ()
+    choice = choose_verifying_engine(certificate, engine)
     try:
         problems += _list_file_problems(root, certificate) + _list_claim_problems(certificate)
         if not problems:
-            published = _read_published(root, certificate)
-            findings = _measure_claims(certificate, published, seconds)
-            with refuse_hostile("the certificate cannot be compared with the data file"):
-                problems = _list_content_problems(certificate, published, findings)
+            with _open_published(root, certificate, choice) as published:
+                findings = _measure_claims(certificate, published, seconds)
+                with refuse_hostile("the certificate cannot be compared with the data file"):
+                    problems = _list_content_problems(certificate, published, findings)
     except (SfumatoError, OSError) as error:
         reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
         problems = [reason]
     shown = (*_count_rest(problems), *(_hint_unfinished(root) if problems else ()))
-    return Verification(shown, findings, key, signer is not None, certificate.body["for_publication"])
+    public = certificate.body["for_publication"]
+    return Verification(shown, findings, key, signer is not None, public, engine=choice.name)
 
 
 def _hint_unfinished(root: Path) -> tuple[str, ...]:
@@ -163,9 +192,37 @@ def _read_published(root: Path, certificate: Certificate) -> Any:
         return certificate.published(root)
 
 
+@contextmanager
+def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) -> Iterator[Any]:
+    """The data of an untrusted release, in memory or in its file."""
+    if choice.name == "memory":
+        yield _read_published(root, certificate)
+        return
+    body = certificate.body
+    path = root / body["data"]["file"]
+    with open_scratch_folder() as scratch:
+        with refuse_hostile("the data file cannot be read as the certificate describes it"):
+            check_binary(path, "parquet")
+            rows = DuckdbRows([path], scratch, path.name)
+            published = StoredTable.of(rows, body["roles"], missing=body["missing"])
+        yield published
+
+
+def choose_verifying_engine(certificate: Certificate, engine: EngineName = "auto") -> EngineChoice:
+    """The engine for a release: as asked, or by the size that its certificate states."""
+    data = certificate.body["data"]
+    stored = data["shape"] == "table" and data["format"] == "parquet"
+    if engine == "duckdb" and not stored:
+        raise PolicyError("the engine duckdb verifies tables in Parquet; use --engine memory")
+    if not stored:
+        return EngineChoice("memory", "which reads this kind of data")
+    return choose_by_cells(data["rows"] * data["columns"], engine)
+
+
 def _measure_claims(certificate: Certificate, published: Any, seconds: float) -> tuple[Finding, ...]:
     """Measure every claim; a claim that is made twice is measured once."""
-    evidence, claims = Evidence(published), certificate.claims()
+    claims = certificate.claims()
+    measure = _choose_measure(published)
     seen: dict[str, Number | None] = {}
     findings = []
     deadline = time.monotonic() + seconds
@@ -178,9 +235,17 @@ def _measure_claims(certificate: Certificate, published: Any, seconds: float) ->
         with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
             question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
             if question not in seen:
-                seen[question] = measure_claim(claim, evidence).measured
+                seen[question] = measure(claim).measured
             findings.append(Finding.of(claim, seen[question]))
     return tuple(findings)
+
+
+def _choose_measure(published: Any) -> Callable[[Claim], Finding]:
+    if isinstance(published, StoredTable):
+        stored = StoredEvidence(published)
+        return lambda claim: measure_stored_claim(claim, stored)
+    evidence = Evidence(published)
+    return lambda claim: measure_claim(claim, evidence)
 
 
 def _list_signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
@@ -246,9 +311,9 @@ def _list_claim_problems(certificate: Certificate) -> list[str]:
     return problems
 
 
-def _list_verdict_problems(body: Mapping[str, Any], published: Table) -> list[str]:
+def _list_verdict_problems(body: Mapping[str, Any], published: AnyTable) -> list[str]:
     """Compare what the verdict states about the released file with the file."""
-    verdict, columns = body["verdict"], set(published.frame.columns)
+    verdict, columns = body["verdict"], set(get_outline(published).frame.columns)
     counted, not_counted = split_columns(body["changes"], published)
     problems = []
     if not columns <= {change["column"] for change in body["changes"]} or not set(verdict["accepted"]) <= columns:
@@ -257,7 +322,7 @@ def _list_verdict_problems(body: Mapping[str, Any], published: Table) -> list[st
         )
     if strange := [name for name in not_counted if name not in body["public"] and not _may_be_coded(body)]:
         problems.append(f"the certificate calls {quote_names(strange)} noise, drawn or coded, and states no law for it")
-    unique = find_unique_rows(published.frame, counted)
+    unique = find_unique(published, counted)
     shown = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
     if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != shown:
         problems.append("the certificate counts other unique rows than the data file has")
@@ -307,9 +372,9 @@ def _list_content_problems(certificate: Certificate, published: Any, findings: t
         problems.append("the certificate states another number of rows or columns than the data file has")
     if certificate.body.get("formulas") not in (None, find_shape(published).count_formulas(published)):
         problems.append("the certificate's count of formulas differs from the data file's")
-    if isinstance(published, Table):
+    if isinstance(published, Table | StoredTable):
         column_names = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
-        if not column_names <= set(published.frame.columns):
+        if not column_names <= set(get_outline(published).frame.columns):
             problems.append("the certificate names columns that the data file does not have")
         problems += _list_verdict_problems(certificate.body, published)
         if data["missing_mark"] not in MARKS:

@@ -42,7 +42,7 @@ class Presence(NamedTuple):
 
 def k_map(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> int:
     """The smallest number of people of the population that a published row could be; 0 without published rows."""
-    return _PopulationFit.of(table, population, starred_rows).k_map
+    return PopulationFit.of(table, population, starred_rows).k_map
 
 
 def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> Presence:
@@ -50,17 +50,17 @@ def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows
 
     A class with more published rows than people in the population counts as 1: everyone who matches it is in.
     """
-    return _PopulationFit.of(table, population, starred_rows).presence
+    return PopulationFit.of(table, population, starred_rows).presence
 
 
 def measure_map_and_presence(table: Table, population: Table, starred_rows: StarredRows) -> tuple[int, Presence]:
     """k-map and δ-presence at once."""
-    fit = _PopulationFit.of(table, population, starred_rows)
+    fit = PopulationFit.of(table, population, starred_rows)
     return fit.k_map, fit.presence
 
 
 @dataclass(frozen=True)
-class _PopulationFit:
+class PopulationFit:
     """How the people of a population match the published classes."""
 
     crowds: Ints
@@ -71,7 +71,10 @@ class _PopulationFit:
     """Whether somebody matches none."""
 
     @classmethod
-    def of(cls, table: Table, population: Table, starred_rows: StarredRows) -> _PopulationFit:
+    def of(
+        cls, table: Table, population: Table, starred_rows: StarredRows, rows_behind: Ints | None = None
+    ) -> PopulationFit:
+        """Match people with classes; with `rows_behind`, each row of the table stands for so many, and is a class."""
         names = list(table.quasi_identifying)
         absent = [name for name in names if name not in population.frame.columns]
         if absent:
@@ -87,14 +90,19 @@ class _PopulationFit:
         people = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(_PEOPLE))
         labels = {name: _LabelLevels.of(name, table, population) for name in names}
         counts, met = _count_fitting_people(classes, people, labels, table.missing)
-        return cls(grouped.crowds(), counts, not bool(met.all()))
+        if rows_behind is None:
+            return cls(grouped.crowds(), counts, not bool(met.all()))
+        placed_rows = rows_behind if grouped.placed is None else rows_behind[grouped.placed]
+        return cls(placed_rows[grouped.find_first_rows()], counts, not bool(met.all()))
 
     @property
     def k_map(self) -> int:
+        """The smallest number of people whom a published row could be."""
         return int(self.people.min()) if len(self.people) else 0
 
     @property
     def presence(self) -> Presence:
+        """How certain it is that somebody is in the release."""
         shares = np.minimum(self.crowds / np.maximum(self.people, 1), 1.0)
         # If nobody matches a class, a share is undefined; assume the worst.
         shares = np.where(self.people == 0, 1.0, shares)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Protocol
 
 import polars as pl
 
@@ -33,6 +34,19 @@ class UniqueRows:
     share: float
 
 
+class RowCounter(Protocol):
+    """Rows whose unique ones are counted."""
+
+    columns: list[str]
+    height: int
+
+    def count_unique(self, columns: Sequence[str]) -> int:
+        """How many rows no other row equals in some columns."""
+
+    def count_values(self, column: str) -> int:
+        """How many values a column has; a missing cell is one."""
+
+
 def find_unique_rows(
     frame: pl.DataFrame, columns: Sequence[str] | None = None, most: int = MOST_COLUMNS
 ) -> tuple[UniqueRows, ...]:
@@ -41,48 +55,58 @@ def find_unique_rows(
     A missing cell is a value like any other. With many rows and columns not every combination is tried, so that a
     share is then a lower bound.
     """
-    coded = _encode_columns(frame.select(list(frame.columns if columns is None else columns)))
-    ranked = _rank([(name,) for name in coded.columns], coded)
+    return search_unique_rows(_CodedRows(frame.select(list(frame.columns if columns is None else columns))), most)
+
+
+def search_unique_rows(rows: RowCounter, most: int = MOST_COLUMNS) -> tuple[UniqueRows, ...]:
+    """The same for rows that are counted elsewhere."""
+    ranked = _rank([(name,) for name in rows.columns], rows)
     best = ranked[:1]
-    names = _choose_telling_columns(ranked, coded)
+    names = _choose_telling_columns(ranked, rows)
     for size in range(2, min(most, len(names)) + 1):
         report_progress("looking for unique rows", size, most)
         count = comb(len(names), size)
-        exhaustive = count <= MOST_COMBINATIONS and count * coded.height <= MOST_CELLS
+        exhaustive = count <= MOST_COMBINATIONS and count * rows.height <= MOST_CELLS
         tried = combinations(names, size) if exhaustive else _extend(ranked[:EXTENDED], names)
-        ranked = _rank(tried, coded)
+        ranked = _rank(tried, rows)
         best.append(ranked[0])
     return tuple(best)
 
 
-def _rank(tried: Iterable[tuple[str, ...]], coded: pl.DataFrame) -> list[UniqueRows]:
+class _CodedRows:
+    """A frame, each cell as the place of its value, so that texts are compared only once."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._coded = pl.DataFrame([pl.Series(column.name, encode_cells(column).codes) for column in frame])
+        self.columns, self.height = self._coded.columns, self._coded.height
+
+    def count_unique(self, columns: Sequence[str]) -> int:
+        return int((count_class_sizes(self._coded, columns) == 1).sum())
+
+    def count_values(self, column: str) -> int:
+        largest = self._coded[column].max()
+        return 0 if largest is None else int(largest) + 1  # type: ignore[arg-type]
+
+
+def _rank(tried: Iterable[tuple[str, ...]], rows: RowCounter) -> list[UniqueRows]:
     """Combinations of columns, those first by which most rows are unique."""
-    rows = [UniqueRows(chosen, _measure_unique_share(coded, chosen)) for chosen in tried]
-    return sorted(rows, key=lambda unique_rows: (-unique_rows.share, unique_rows.columns))
+    shares = [
+        UniqueRows(chosen, float(rows.count_unique(chosen)) / rows.height if rows.height else 0.0) for chosen in tried
+    ]
+    return sorted(shares, key=lambda unique_rows: (-unique_rows.share, unique_rows.columns))
 
 
-def _choose_telling_columns(ranked: list[UniqueRows], coded: pl.DataFrame) -> list[str]:
+def _choose_telling_columns(ranked: list[UniqueRows], rows: RowCounter) -> list[str]:
     """The columns that are combined, in the order of the table."""
-    if coded.width <= MOST_EXTENSIONS:
-        return coded.columns
-    values = dict(zip(coded.columns, coded.select(pl.all().max()).row(0), strict=True))
-    order = sorted(ranked, key=lambda unique_rows: (-unique_rows.share, -(values[unique_rows.columns[0]] or 0)))
+    if len(rows.columns) <= MOST_EXTENSIONS:
+        return rows.columns
+    values = {name: rows.count_values(name) for name in rows.columns}
+    order = sorted(ranked, key=lambda unique_rows: (-unique_rows.share, -values[unique_rows.columns[0]]))
     chosen = {unique_rows.columns[0] for unique_rows in order[:MOST_EXTENSIONS]}
-    return [name for name in coded.columns if name in chosen]
+    return [name for name in rows.columns if name in chosen]
 
 
 def _extend(ranked: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[str, ...]]:
     """The combinations with one column more, each once, in the order of the columns."""
     wider = {frozenset((*rows.columns, name)) for rows in ranked for name in names if name not in rows.columns}
     return [tuple(sorted(chosen, key=names.index)) for chosen in wider]
-
-
-def _encode_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Each cell as the place of its value, so that texts are compared only once."""
-    return pl.DataFrame([pl.Series(column.name, encode_cells(column).codes) for column in frame])
-
-
-def _measure_unique_share(coded: pl.DataFrame, columns: Sequence[str]) -> float:
-    if not coded.height:
-        return 0.0
-    return float((count_class_sizes(coded, columns) == 1).sum()) / coded.height

@@ -139,31 +139,29 @@ class Generalize(Method):
         best = (
             self._search_subsets(table, grouping, judge, most, weights)
             if self.search == "incognito"
-            else self._search(grouping, judge, most, weights)
+            else self.search_levels(grouping, judge, most, weights)
         )
         if best.best is None or not best.best.classes:
-            raise self._explain_impossible(grouping, judge, most)
+            raise self.explain_impossible(grouping, judge, most)
         recoded = self._recode_rows(grouping, judge, best.best, most)
         suppressed = recoded.node_of_row < 0
         local = len(recoded.nodes) > 1
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         hidden = self._choose_hidden_columns(table, judge, suppressed)
         published = self._published(table, grouping, recoded, hidden)
-        losses = (
-            compute_local_losses(grouping, recoded) if local else _compute_generalization_losses(grouping, best.best)
-        )
+        losses = compute_local_losses(grouping, recoded) if local else compute_losses(grouping, best.best)
         classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
             losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
-        details = _collect_generalization_details(table, best, grouping, rows, numbers[suppressed])
+        details = collect_details(table, best, grouping, rows, numbers[suppressed])
         details = replace(details, population=judge.find_population())
         return Release(
             data=published,
             method=self,
-            claims=self._claims(table, grouping, bool(suppressed.any()), hidden),
+            claims=self.list_claims(table, grouping, bool(suppressed.any()), hidden),
             losses=losses | {"dropped_rows": len(data) - len(table)},
             details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
-            changes=state_blanked(self._changes(table, grouping, recoded, published), hidden or ()),
+            changes=state_blanked(self.state_levels(table, grouping, recoded, published), hidden or ()),
         )
 
     def _choose_hidden_columns(self, table: Table, judge: ModelJudge, suppressed: Flags) -> tuple[str, ...] | None:
@@ -174,7 +172,9 @@ class Generalize(Method):
             return None
         return list_hidden_columns(table, self.models)
 
-    def _changes(self, table: Table, grouping: Grouping, recoded: RecodedRows, published: Table) -> tuple[Change, ...]:
+    def state_levels(
+        self, table: Table, grouping: Grouping, recoded: RecodedRows, published: Table
+    ) -> tuple[Change, ...]:
         """One level per column, or, with local recoding, a note that levels differ."""
         starred = self.suppressed_rows != "drop" and bool((recoded.node_of_row < 0).any())
         stated = {change.column: change for change in state_changes(self, table, published)}
@@ -192,11 +192,14 @@ class Generalize(Method):
             raise PolicyError(f"weights name {', '.join(unknown)}, which is not a quasi-identifying column")
         return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
-    def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> BestNode:
+    def search_levels(
+        self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None, floor: Levels | None = None
+    ) -> BestNode:
+        """The best levels, none below the floor."""
         if self.search == "heuristic":
             return find_heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
         if self.search == "optimal":
-            return find_optimal_node(grouping, judge, self.metric, most, weights)
+            return find_optimal_node(grouping, judge, self.metric, most, weights, floor=floor)
         nodes, checked = minimal_in(grouping, judge, most)
         best = self._choose_cheapest(nodes, grouping, judge, weights)
         return BestNode(best, checked, prod(grouping.shape), minimal=nodes)
@@ -254,9 +257,10 @@ class Generalize(Method):
         left_out = self.suppressed_rows == "drop" and suppressed.any()
         return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
 
-    def _claims(
+    def list_claims(
         self, table: Table, grouping: Grouping, suppressed: bool, hidden: tuple[str, ...] | None
     ) -> tuple[Claim, ...]:
+        """What is promised about a release with these columns hidden in suppressed rows, if any are suppressed."""
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level produced it.
         stars = "suppressed" if suppressed and not left_out else "class"
@@ -274,7 +278,8 @@ class Generalize(Method):
             claim_nothing_untrue(),
         )
 
-    def _explain_impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
+    def explain_impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
+        """Why no levels satisfy the models, and what would."""
         top = grouping.verdict(tuple(size - 1 for size in grouping.shape), judge)
         cures = []
         if grouping.rows and top.classes and not grouping.judged(top.levels, judge).forbidden:
@@ -319,7 +324,8 @@ def minimal_nodes(
     return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
 
 
-def _compute_generalization_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:
+def compute_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:
+    """What publishing at a node costs, by every metric."""
     columns = len(best.levels)
     published = grouping.rows - best.suppressed
     return {
@@ -332,9 +338,8 @@ def _compute_generalization_losses(grouping: Grouping, best: NodeVerdict) -> dic
     }
 
 
-def _collect_generalization_details(
-    table: Table, best: BestNode, grouping: Grouping, rows: Any, suppressed: Any
-) -> AnonymityDetails:
+def collect_details(table: Table, best: BestNode, grouping: Grouping, rows: Any, suppressed: Any) -> AnonymityDetails:
+    """What the search decided."""
     assert best.best is not None
     names = table.quasi_identifying
     return AnonymityDetails(

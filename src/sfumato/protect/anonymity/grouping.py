@@ -40,12 +40,17 @@ class Grouping:
         codes: Codes,
         missing: Missing,
         population: Codes | None = None,
+        weights: Ints | None = None,
     ) -> None:
-        """Compress the rows (one row of `codes` per column) to distinct ones; the population comes after them."""
+        """Compress the rows (one row of `codes` per column) to distinct ones; the population comes after them.
+
+        With `weights`, each of the rows stands for so many people.
+        """
         self.codes = codes
         self.hierarchies = hierarchies
         self.missing = missing
-        self.rows: int = codes.shape[1]
+        given: int = codes.shape[1]
+        self.rows: int = given if weights is None else int(weights.sum())
         self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
         self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
         self.sensitive: dict[str, SensitiveColumn] = {}
@@ -56,11 +61,11 @@ class Grouping:
         everybody = codes if population is None else np.concatenate([codes, population], axis=1)
         self._prepare_columns(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
         first, of_row = self._distinct()
-        self.distinct_of_row = of_row[: self.rows]
-        weights = np.bincount(self.distinct_of_row, minlength=len(first)).astype(np.int64)
+        self.distinct_of_row = of_row[:given]
+        weights = np.bincount(self.distinct_of_row, weights=weights, minlength=len(first)).astype(np.int64)
         self._population = None
         if population is not None:
-            self._population = np.bincount(of_row[self.rows :], minlength=len(first)).astype(np.int64)
+            self._population = np.bincount(of_row[given:], minlength=len(first)).astype(np.int64)
         # Distinct rows are numbered in order of appearance, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
         self._prepare_columns(np.ascontiguousarray(everybody[:, first]), weights)
@@ -73,7 +78,7 @@ class Grouping:
         names = table.quasi_identifying
         hierarchies = tuple(table.hierarchy(name) for name in names)
         codes = np.array(
-            [_number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
+            [number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
         )
         others = None
         if population is not None:
@@ -357,7 +362,7 @@ def _count_slots(rows: int) -> int:
     return 1 << max(int(2 * rows).bit_length(), 4)
 
 
-def _number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
+def number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
     """The leaf number of every cell; the hierarchy normalizes the spelling and reports missing leaves."""
     quick = index_cells(column, hierarchy.leaves)
     return hierarchy.codes(column) if quick is None else quick

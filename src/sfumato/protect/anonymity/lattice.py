@@ -88,8 +88,9 @@ def find_optimal_node(
     most_suppressed: int,
     weights: Weights | None = None,
     ceiling: Levels | None = None,
+    floor: Levels | None = None,
 ) -> BestNode:
-    """The cheapest node that suppresses at most the given number of rows and is nowhere above the ceiling, if any.
+    """The cheapest node that suppresses at most the given number of rows, between the floor and the ceiling, if any.
 
     Ties: the smallest loss, then the fewest suppressed rows, the fewest steps, and the lexicographically first levels.
     """
@@ -99,6 +100,10 @@ def find_optimal_node(
     live = np.zeros(grouping.shape, dtype=np.bool_)
     top = ceiling or tuple(size - 1 for size in grouping.shape)
     live[slice_finer_nodes(top)] = True
+    if floor is not None:
+        allowed = np.zeros_like(live)
+        allowed[slice_coarser_nodes(floor)] = True
+        live &= allowed
     most_telling, rolled = _NodeChooser(grouping.shape, bins=4096), RollUp(grouping)
     best: tuple[_Rank, NodeVerdict] | None = None
     least = inf

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, ImpossibleRelease
@@ -11,13 +11,16 @@ from sfumato.protect.anonymity.model import PrivacyModel
 from sfumato.table import Table
 
 
-def refuse_unfit_models(models: Sequence[PrivacyModel], table: Table) -> None:
+def refuse_unfit_models(
+    models: Sequence[PrivacyModel], table: Table, count_values: Callable[[str], int] | None = None
+) -> None:
     """Refuse a model of a column that every class shares or that never leaves, or of more values than there are."""
+    count = count_values or (lambda name: table.frame[name].n_unique())
     for model in models:
         for name in model.columns():
             if name in table.frame.columns:
                 _refuse_role(model, table, name)
-                _refuse_too_many_values(model, table, name)
+                _refuse_too_many_values(model, table, name, count)
 
 
 def _refuse_role(model: PrivacyModel, table: Table, name: str) -> None:
@@ -34,9 +37,9 @@ def _refuse_role(model: PrivacyModel, table: Table, name: str) -> None:
         )
 
 
-def _refuse_too_many_values(model: PrivacyModel, table: Table, name: str) -> None:
+def _refuse_too_many_values(model: PrivacyModel, table: Table, name: str, count_values: Callable[[str], int]) -> None:
     wanted = getattr(model, "l", None)
-    if wanted is not None and wanted > (count := table.frame[name].n_unique()):
+    if wanted is not None and wanted > (count := count_values(name)):
         raise ImpossibleRelease(
             f'{table.source}: {model.model} asks for {wanted:g} values of "{name}" in every class, and the whole table '
             f"has {count}; choose l = {count} at most"

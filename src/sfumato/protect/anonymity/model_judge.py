@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Codes, Flags, Floats
+from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.model import PrivacyModel
@@ -74,18 +74,28 @@ class ModelJudge:
 
     def grouping(self, table: Table) -> Grouping:
         """The table, ready to be grouped at any node and judged by these models."""
+        return Grouping.of(table, self.columns(), self.choose_population(table))
+
+    def choose_population(self, table: Table) -> Table | None:
+        """The people of the population who count, if a model compares with one."""
         population = self.find_population()
         if population is not None and table.missing is Missing.MATCHES_ANY:
             raise PolicyError("a population cannot be used if missing cells match anything")
-        return Grouping.of(table, self.columns(), _leave_out_missing(table, population))
+        return _leave_out_missing(table, population)
 
     def accepts_together(self, table: Table, rows: Flags) -> bool:
         """Whether some rows, such as the suppressed ones, satisfy every model as one class that everybody fits."""
-        of_row = np.where(rows, 0, 1).astype(np.int32)
-        sizes = np.bincount(of_row).astype(np.int64)
-        population = _leave_out_missing(table, self.find_population())
-        everybody = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
         sensitive = {name: SensitiveColumn.of(table, name) for name in self.columns()}
+        weights = np.ones(len(rows), dtype=np.int64)
+        return self.accepts_counted(rows, weights, sensitive, _leave_out_missing(table, self.find_population()))
+
+    def accepts_counted(
+        self, rows: Flags, weights: Ints, sensitive: Mapping[str, SensitiveColumn], population: Table | None
+    ) -> bool:
+        """The same of rows that each stand for several people."""
+        of_row = np.where(rows, 0, 1).astype(np.int32)
+        sizes = np.bincount(of_row, weights=weights).astype(np.int64)
+        everybody = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
         return not self.refuses(NodeClasses(of_row, sizes, sizes, sensitive, population=everybody))[0]
 
     def find_population(self) -> Table | None:

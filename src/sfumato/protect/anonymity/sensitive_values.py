@@ -60,7 +60,7 @@ class SensitiveColumn:
                 f"{ask_meant([name], table.frame.columns)}"
             )
         hierarchy = table.hierarchies.get(name)
-        values, codes = _number_ordered_values(table.frame[name], hierarchy)
+        values, codes = number_ordered_values(table.frame[name], hierarchy)
         if distinct_of_row is None:
             return cls(name, values, np.arange(len(codes)), codes, np.ones(len(codes), dtype=np.int64), hierarchy)
         key, counts = _count_keys(distinct_of_row.astype(np.int64) * len(values) + codes)
@@ -140,7 +140,7 @@ def build_class_values(of_class: Ints, values: Ints, counts: Ints) -> ClassValue
     return ClassValues(of_class, values, counts, np.flatnonzero(begins))
 
 
-def _number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Ints]:
+def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Ints]:
     """The values of a column in order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
     texts = spell_cells(column)
     known = column.drop_nulls().unique().sort() if column.dtype.is_numeric() else texts.drop_nulls().unique().sort()

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Attack a stored release by its classes: whom an adversary finds among rows that look alike, and what they share.
+
+For releases in which every column is published at one level of its hierarchy, each published cell covers its original,
+and suppressed rows are starred all over: then the rows that fit a person are those of the person's own class, and the
+outcome of linking and of homogeneity follows from the sizes of classes and the values in them. In memory one draw of
+guesses is counted; here it is the number of right guesses to expect.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Ints
+from sfumato.attack.anonymity.homogeneity import Homogeneity
+from sfumato.attack.anonymity.linking import Linking
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.data.hierarchy import spell_cells
+from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import DataError
+
+_DIGITS = 12
+
+
+def explain_unsupported(attack: Attack, sensitive: tuple[str, ...]) -> str | None:
+    """Why an attack cannot run by classes alone; None if it can."""
+    if isinstance(attack, Linking):
+        return "linking with knowledge or external" if attack.knowledge or attack.external else None
+    if isinstance(attack, Homogeneity):
+        one = attack.column is not None or len(sensitive) == 1
+        return None if one else "homogeneity without a column, if several are sensitive"
+    return str(attack.model_dump()["attack"])
+
+
+def run_stored_attack(attack: Attack, published: StoredTable, blanked: dict[str, pl.DataFrame]) -> Outcome:
+    """Attack a release; `blanked` has the true values of cells that suppressed rows do not show."""
+    if isinstance(attack, Linking):
+        return _link(published)
+    assert isinstance(attack, Homogeneity), "refused before"
+    names = published.outline.sensitive if attack.column is None else (attack.column,)
+    if names[0] not in published.rows.schema:
+        raise DataError(f'{published.source}: there is no column "{names[0]}" in the release to learn')
+    return _compare_classes(attack, published, names[0], blanked.get(names[0]))
+
+
+def link_stored_originals(original: StoredTable) -> Outcome:
+    """What linking would find if the originals were published."""
+    return _link(original)
+
+
+def _link(table: StoredTable) -> Outcome:
+    """Of each class, one person is found on average."""
+    names = table.quasi_identifying
+    sizes = table.rows.count_sizes(names)
+    return Outcome(
+        attempts=len(table),
+        successes=int(sizes.classes.sum()),
+        baseline=min(1, len(table)),
+        facts={
+            "matched": len(table),
+            "unique_matches": sizes.unique,
+            "smallest_match": sizes.smallest,
+            "highest_risk": 1 / sizes.smallest if sizes.smallest else 0.0,
+            "knowledge": list(names),
+        },
+    )
+
+
+def _compare_classes(attack: Homogeneity, published: StoredTable, column: str, blanked: pl.DataFrame | None) -> Outcome:
+    """In each class, whether enough rows have the same value; then those who have it are found out."""
+    names = list(published.quasi_identifying)
+    counted = published.rows.count_rows([*names, column])
+    frame = counted.frame.with_columns(pl.Series("\0count", counted.counts))
+    classes = frame.group_by(names).agg(
+        pl.col("\0count").sum().alias("\0size"),
+        pl.col("\0count").max().alias("\0most"),
+        pl.col("\0count").filter(pl.col(column).is_not_null()).max().fill_null(0).alias("\0known"),
+    )
+    sizes, most, known = (classes[name].to_numpy() for name in ("\0size", "\0most", "\0known"))
+    agree = np.round(most / sizes - attack.share, _DIGITS) >= 0
+    return Outcome(
+        attempts=len(published),
+        successes=int(known[agree & (known == most)].sum()),  # a missing value is nobody's secret
+        baseline=_count_commonest(published, column, blanked),
+        facts={
+            "homogeneous_classes": int(agree.sum()),
+            "classes": len(agree),
+            "people_in_them": int(sizes[agree].sum()),
+            "columns": [column],
+        },
+    )
+
+
+def _count_commonest(published: StoredTable, column: str, blanked: pl.DataFrame | None) -> int:
+    """How many people have the value that is published most often."""
+    counted = published.count_values(column)
+    texts = spell_cells(counted.frame[column])
+    shown = pl.DataFrame({"value": texts, "n": counted.counts}).drop_nulls()
+    if not shown.height:
+        return 0
+    commonest, count = shown.sort(["n", "value"], descending=[True, False]).row(0)
+    if blanked is None or not blanked.height:
+        return int(count)
+    hidden: Ints = blanked["count"].to_numpy()
+    return int(count) + int(hidden[(spell_cells(blanked["first"]) == commonest).fill_null(False).to_numpy()].sum())

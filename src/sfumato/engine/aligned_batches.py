@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Two stored tables side by side: each published row beside the original row that it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.engine.stored_rows import StoredRows
+from sfumato.errors import DataError
+from sfumato.progress import report_progress
+
+ROW = "original_row"
+"""The column of row numbers, ascending, in the file that says which originals were published."""
+
+
+class AlignedBatch(NamedTuple):
+    """Some original rows and what was published of them."""
+
+    before: pl.DataFrame
+    after: pl.DataFrame
+
+
+def align_batches(
+    original: StoredRows, published: StoredRows, taken: StoredRows | None, step: str
+) -> Iterator[AlignedBatch]:
+    """Go through both tables in the order of their rows; `taken` lists the originals that were published, else all."""
+    columns = [name for name in original.schema if name in published.schema]
+    rest = _RowReader(published)
+    numbers = None if taken is None else _RowReader(taken)
+    offset = 0
+    for batch in original.iterate_batches(columns):
+        before = batch
+        if numbers is not None:
+            before = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
+        offset += batch.height
+        after = rest.take(before.height)
+        if after.height != before.height:
+            break
+        report_progress(step, offset, original.height)
+        yield AlignedBatch(before, after)
+    else:
+        if not rest.take(1).height:
+            return
+    raise DataError(
+        f"{published.source}: {published.height} published rows cannot be compared with the originals; were the files "
+        "changed in the meantime?"
+    )
+
+
+class _RowReader:
+    """Batches of any size from batches of given sizes."""
+
+    def __init__(self, rows: StoredRows) -> None:
+        self._batches = rows.iterate_batches()
+        self._held = pl.DataFrame(schema=dict(rows.schema))
+
+    def take(self, count: int) -> pl.DataFrame:
+        """The next rows, fewer at the end."""
+        parts = [self._held]
+        have = self._held.height
+        while have < count and (batch := next(self._batches, None)) is not None:
+            parts.append(batch)
+            have += batch.height
+        joined = pl.concat(parts)
+        self._held = joined.slice(count)
+        return joined.head(count)
+
+    def take_below(self, bound: int) -> pl.Series:
+        """The next row numbers that lie below a bound."""
+        while not self._held.height or int(self._held[ROW][-1]) < bound:
+            batch = next(self._batches, None)
+            if batch is None:
+                break
+            self._held = pl.concat([self._held, batch])
+        count = int(np.searchsorted(self._held[ROW].to_numpy(), bound))
+        return self.take(count)[ROW]

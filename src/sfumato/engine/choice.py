@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Which engine takes a data path: memory, or duckdb if the table would not fit."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.source import parse_source
+from sfumato.data.table_reader import list_input_files
+from sfumato.data.text_table import read_first_bytes
+from sfumato.engine.engine_names import EngineName
+from sfumato.engine.memory_budget import find_memory_budget, format_size
+
+BYTES_A_CELL = 100
+"""What a run in memory takes for each cell of the table, at its peak: measured on five million rows."""
+_OPENING = 1 << 16
+_STORED = ("parquet", "duckdb", "sqlite", None)
+
+
+class EngineChoice(NamedTuple):
+    """An engine, and why."""
+
+    name: Literal["memory", "duckdb"]
+    reason: str
+
+    def sentence(self) -> str:
+        """The choice in words."""
+        return f"Engine: {self.name}, {self.reason}."
+
+
+def choose_engine(path: str | Path, wanted: EngineName = "auto") -> EngineChoice:
+    """The engine that was asked for, else memory for a table that fits, and duckdb for one that does not."""
+    if wanted != "auto":
+        return EngineChoice(wanted, "as asked")
+    cells = estimate_cells(path)
+    if cells is None:
+        return EngineChoice("memory", "which reads this kind of data")
+    return choose_by_cells(cells)
+
+
+def choose_by_cells(cells: int, wanted: EngineName = "auto") -> EngineChoice:
+    """The same for a table of so many cells, which duckdb reads."""
+    if wanted != "auto":
+        return EngineChoice(wanted, "as asked")
+    needed, budget = cells * BYTES_A_CELL, find_memory_budget()
+    sizes = f"since the table may take {format_size(needed)} of memory and {format_size(budget)} are to be had"
+    if needed <= budget:
+        return EngineChoice("memory", "since the table fits in it")
+    if importlib.util.find_spec("duckdb") is None:
+        return EngineChoice("memory", f'{sizes}, but duckdb is not installed (pip install "sfumato[duckdb]")')
+    return EngineChoice("duckdb", sizes)
+
+
+def estimate_cells(path: str | Path) -> int | None:
+    """About how many cells a data path names; None if duckdb does not read it, or nothing can be read."""
+    if parse_source(path).kind == "postgresql":
+        return None
+    total = 0
+    for file in list_input_files(path):
+        if not file.is_file() or not file.stat().st_size:
+            return None
+        kind = find_kind(read_first_bytes(file, HEAD))
+        if kind not in _STORED:
+            return None
+        try:
+            total += _estimate_file(file, kind)
+        except (pa.ArrowException, OSError):
+            return None  # whoever reads it says why
+    return total
+
+
+def _estimate_file(file: Path, kind: str | None) -> int:
+    size = file.stat().st_size
+    if kind == "parquet":
+        about = pq.read_metadata(file)
+        return int(about.num_rows) * int(about.num_columns)
+    if kind is not None:
+        return size // 8
+    opening = read_first_bytes(file, _OPENING)  # unpacked: a compressed file has more cells than that
+    marks = max(opening.count(mark) for mark in (b",", b";", b"\t", b"|")) + opening.count(b"\n")
+    return max(marks, 1) * size // max(min(len(opening), size), 1)

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Rows in Parquet files, counted by duckdb within a limit of memory; what does not fit goes to a private folder.
+
+Files are read in the order in which they are given. Batches are read by pyarrow, one file after the other, so that the
+order of rows never depends on how many threads count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.engine.memory_budget import find_memory_budget, format_size
+from sfumato.engine.stored_rows import (
+    BATCH_ROWS,
+    COUNT,
+    ClassSizes,
+    CodeMap,
+    RowCounts,
+    StoredRows,
+    TooManyRows,
+    sort_counts,
+)
+from sfumato.errors import DataError, quote_names
+from sfumato.table import simplify_frame
+
+if TYPE_CHECKING:
+    import duckdb
+
+_SHARE = 0.5
+"""The part of the memory that duckdb may use; the rest is for what it returns."""
+
+
+class DuckdbRows(StoredRows):
+    """The rows of some Parquet files of one schema."""
+
+    def __init__(self, files: Sequence[Path], scratch: Path, source: str) -> None:
+        """Check that all files can be opened and have the same columns; no row is read."""
+        self.files, self.source = tuple(files), source
+        self._scratch = scratch
+        arrow = check_schemas(self.files)
+        self.schema = dict(simplify_frame(_build_frame(arrow.empty_table(), source), source).schema)
+        self.height = sum(pq.read_metadata(file).num_rows for file in self.files)
+        self._missing: dict[str, int] | None = None
+        self._values: dict[str, int] = {}
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def count_rows(self, columns: Sequence[str]) -> RowCounts:
+        """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
+        names = ", ".join(map(quote_identifier, columns))
+        counted = self._fetch(f"SELECT {names}, count(*) FROM {self._relation} GROUP BY ALL", (*columns, COUNT))
+        plain = simplify_frame(counted, self.source)
+        if any(plain.schema[name].is_float() for name in columns):
+            plain = plain.group_by(columns).agg(pl.col(COUNT).sum())
+        return sort_counts(plain)
+
+    def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
+        """Join every map in duckdb, then group: numbers are grouped faster than texts, and take less memory."""
+        joins, cells = [], []
+        for number, (name, codes) in enumerate(maps.items()):
+            table = f"map_{number}"
+            mapping = pl.DataFrame({"value": codes.values, "code": codes.codes}, schema_overrides={"code": pl.Int32})
+            self._connect().register(table, mapping.to_arrow(compat_level=pl.CompatLevel.oldest()))
+            joins.append(f"LEFT JOIN {table} ON r.{quote_identifier(name)} = {table}.value")
+            cells.append(f"coalesce({table}.code, {codes.missing})::INTEGER")
+        limit = "" if most is None else f" LIMIT {most + 1}"
+        query = f"SELECT {', '.join(cells)}, count(*) FROM {self._relation} r {' '.join(joins)} GROUP BY ALL{limit}"
+        counted = self._fetch(query, (*maps, COUNT))
+        if most is not None and counted.height > most:
+            raise TooManyRows
+        return sort_counts(counted)
+
+    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+        """Group in duckdb, then group the sizes of the groups."""
+        names = ", ".join(self._name_plain(name) for name in columns)
+        sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
+        counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
+        return ClassSizes(counted["size"].to_numpy(), counted["classes"].to_numpy())
+
+    def estimate_tuples(self, columns: Sequence[str]) -> int:
+        """Estimate in one pass, from hashes."""
+        names = ", ".join(self._name_plain(name) for name in columns)
+        found = self._fetch(f"SELECT approx_count_distinct(hash({names})) FROM {self._relation}", ("n",))
+        return int(found["n"][0])
+
+    def count_values(self, column: str) -> int:
+        """Group in duckdb: unlike a count of distinct values, grouping goes to disk."""
+        if column not in self._values:
+            cell = self._name_plain(column)
+            values = f"SELECT {cell} AS v FROM {self._relation} WHERE {cell} IS NOT NULL GROUP BY 1"
+            self._values[column] = int(self._fetch(f"SELECT count(*) FROM ({values})", ("n",))["n"][0])
+        return self._values[column]
+
+    def count_missing(self) -> dict[str, int]:
+        """Count nulls of all columns at once."""
+        if self._missing is None:
+            cells = ", ".join(f"count({self._name_plain(name)})" for name in self.schema)
+            known = self._fetch(f"SELECT {cells} FROM {self._relation}", tuple(self.schema)).row(0, named=True)
+            self._missing = {name: self.height - int(count) for name, count in known.items()}
+        return self._missing
+
+    def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows of each file in turn."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        for file in self.files:
+            try:
+                with pq.ParquetFile(file, pre_buffer=False) as opened:
+                    for batch in opened.iter_batches(BATCH_ROWS, columns=chosen):
+                        frame = _build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen)
+                        yield simplify_frame(frame, str(file))
+            except (pa.ArrowException, OSError):
+                raise explain_damaged(file) from None
+
+    def close(self) -> None:
+        """Let the memory go."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @property
+    def _relation(self) -> str:
+        return f"read_parquet([{', '.join(quote_text(str(file)) for file in self.files)}])"
+
+    def _name_plain(self, name: str) -> str:
+        """A column in SQL; NaN is missing, as everywhere, and there is one zero."""
+        column = quote_identifier(name)
+        if not self.schema[name].is_float():
+            return column
+        return f"(CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0.0 END)"
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            duckdb = require_duckdb()
+            self._connection = duckdb.connect(
+                config={
+                    "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
+                    "temp_directory": str(self._scratch),
+                    "preserve_insertion_order": False,
+                    "autoinstall_known_extensions": False,
+                    "autoload_known_extensions": False,
+                }
+            )
+        return self._connection
+
+    def _fetch(self, query: str, names: Sequence[str]) -> pl.DataFrame:
+        """The result of a query, under the given names: some of ours cannot be written in SQL."""
+        duckdb = require_duckdb()
+        try:
+            result = self._connect().sql(query).to_arrow_table()
+            return _build_frame(result.rename_columns(list(names)), self.source)
+        except duckdb.OutOfMemoryException:
+            raise DataError(
+                f"{self.source}: counting needs more than {format_size(find_memory_budget())} of memory; set "
+                "SFUMATO_MEMORY higher, or give columns of very many values a coarser hierarchy or another role"
+            ) from None
+        except duckdb.Error as error:
+            raise self._explain_failure(error) from None
+
+    def _explain_failure(self, error: Exception) -> DataError:
+        """Which file cannot be read: duckdb's own text may hold a cell."""
+        for file in self.files:
+            try:
+                with pq.ParquetFile(file) as opened:
+                    for _ in opened.iter_batches(BATCH_ROWS):
+                        pass
+            except (pa.ArrowException, OSError):
+                return explain_damaged(file)
+        return DataError(f"{self.source}: duckdb cannot count its rows ({type(error).__name__}); try --engine memory")
+
+
+def require_duckdb() -> Any:
+    """Import duckdb, which is optional."""
+    try:
+        import duckdb
+    except ImportError:
+        raise DataError('the engine duckdb is not installed; run: pip install "sfumato[duckdb]"') from None
+    return duckdb
+
+
+def check_schemas(files: Sequence[Path]) -> pa.Schema:
+    """The columns that all files have; an error names the first file and column that differ."""
+    first: pa.Schema | None = None
+    for file in files:
+        try:
+            schema = pq.read_schema(file)
+        except (pa.ArrowException, OSError):
+            raise explain_damaged(file) from None
+        if first is None:
+            first = schema
+        elif schema.names != first.names:
+            raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
+        changed = [field.name for field in schema if not _are_alike(field.type, first.field(field.name).type)]
+        if changed:
+            raise DataError(
+                f"{file}: {quote_names(changed)} has another type than in {files[0]}; write the file again with one "
+                "type for each column"
+            )
+    assert first is not None, "no files"
+    return first
+
+
+def _are_alike(one: pa.DataType, other: pa.DataType) -> bool:
+    return bool(_get_plain_type(one) == _get_plain_type(other))
+
+
+def _get_plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type without the ways of storing it: categories and large or viewed texts are texts."""
+    if pa.types.is_dictionary(kind):
+        return _get_plain_type(kind.value_type)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return pa.large_string() if is_text else kind
+
+
+def explain_damaged(file: Path) -> DataError:
+    """The file that cannot be read."""
+    if not file.exists():
+        return DataError(f"{file}: the file does not exist")
+    return DataError(f"{file}: this is not a Parquet file, or it is damaged or truncated; write it again")
+
+
+def quote_identifier(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _build_frame(table: pa.Table, source: str) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame), source
+    return frame

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""The names of the engines, in a module that costs a command nothing to import."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+EngineName = Literal["auto", "memory", "duckdb"]
+"""Where rows are counted: in memory, by duckdb where they are, or as their number suggests."""

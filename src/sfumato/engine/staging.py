@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Bring what a data path names into Parquet files with the types that it would have in memory.
+
+Parquet files stay where they are, unless a column has a type that a table spells as text (times, decimals). Text files
+and tables of DuckDB and SQLite files are copied to the scratch folder, some rows at a time: cells first as text, then
+as the types that all of them together have, as if the file had been read at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.data.arrow_frame import build_frame
+from sfumato.data.cell_types import TypesOfCells
+from sfumato.data.file_kinds import HEAD, find_kind, name_kind
+from sfumato.data.foreign_worker import Refused, choose_name, quote_name
+from sfumato.data.source import parse_source
+from sfumato.data.stored_cells import mark_missing
+from sfumato.data.table_reader import list_input_files
+from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
+from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_text, require_duckdb
+from sfumato.engine.parquet_writer import write_batches
+from sfumato.errors import DataError, hide_password, quote_names
+from sfumato.table import simplify_frame
+
+_ROWS = 1 << 16
+_PLAIN = (pl.Boolean, pl.Date, pl.String, pl.Categorical, pl.Enum)
+
+
+class StagedText(NamedTuple):
+    """Cells as text in a Parquet file, and the types that they have together."""
+
+    path: Path
+    types: dict[str, pl.DataType]
+
+
+def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path) -> DuckdbRows:
+    """The rows that a data path names, for duckdb to count; an error if it cannot reach them."""
+    source, shown = parse_source(path), hide_password(str(path))
+    files = [] if source.kind == "postgresql" else list_input_files(path)
+    kinds = {source.kind if source.kind != "file" else find_kind(read_first_bytes(file, HEAD)) for file in files}
+    if kinds == {None}:
+        staged = _stage_text_files(files, text, scratch)
+    elif kinds == {"parquet"} and text.columns is None:
+        staged = _stage_parquet(files, scratch)
+    elif kinds == {"duckdb"}:
+        staged = _stage_duckdb(files[0], source.table, text, scratch)
+    elif kinds == {"sqlite"}:
+        staged = _stage_sqlite(files[0], source.table, text, scratch)
+    else:
+        found = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds)) or "a server"
+        raise DataError(
+            f"{shown}: the engine duckdb reads Parquet and text files, all of one kind and under their own column "
+            f"names, and tables of DuckDB and SQLite files; this is {found}. Use --engine memory, or convert it"
+        )
+    rows = DuckdbRows(staged, scratch, shown)
+    if not rows.height:
+        raise DataError(f"{shown}: the file has a header and no rows")
+    return rows
+
+
+def _stage_parquet(files: Sequence[Path], scratch: Path) -> list[Path]:
+    """The files themselves, or copies in which times and decimals are spelled as text."""
+    frame = build_frame(check_schemas(files).empty_table(), files[0])
+    if all(kind.is_integer() or kind.is_float() or kind in _PLAIN for kind in frame.schema.values()):
+        simplify_frame(frame, str(files[0]))  # refuses names that polars reads as patterns
+        return list(files)
+    return [
+        _rewrite(file, scratch / f"plain-{number}.parquet", lambda batch: batch) for number, file in enumerate(files)
+    ]
+
+
+def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) -> list[Path]:
+    """Each file by its own types; where they differ between files, numbers become decimals, and all else text."""
+    parts: list[StagedText] = []
+    for number, file in enumerate(files):
+        part = _write_texts(iterate_text_cells(file, text), scratch / f"text-{number}.parquet")
+        if parts and list(part.types) != list(parts[0].types):
+            raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
+        parts.append(part)
+    wanted = {name: _unify_types([part.types[name] for part in parts]) for name in parts[0].types}
+
+    def cast_to(types: dict[str, pl.DataType]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+        return lambda batch: batch.cast(types).cast(wanted)  # type: ignore[arg-type]
+
+    staged = []
+    for number, part in enumerate(parts):
+        staged.append(_rewrite(part.path, scratch / f"typed-{number}.parquet", cast_to(part.types)))
+        part.path.unlink()
+    return staged
+
+
+def _unify_types(types: Sequence[pl.DataType]) -> pl.DataType:
+    if len(set(types)) == 1:
+        return types[0]
+    return pl.Float64() if all(kind.is_numeric() for kind in types) else pl.String()
+
+
+def _write_texts(batches: Iterator[pl.DataFrame], path: Path) -> StagedText:
+    types = TypesOfCells()
+
+    def observe() -> Iterator[pl.DataFrame]:
+        for batch in batches:
+            types.observe(batch)
+            yield batch
+
+    write_batches(observe(), path, step="reading")
+    return StagedText(path, types.decide())
+
+
+def _rewrite(file: Path, target: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Path:
+    """A copy of a Parquet file with other types."""
+
+    def changed() -> Iterator[pl.DataFrame]:
+        try:
+            with pq.ParquetFile(file, pre_buffer=False) as opened:
+                yield simplify_frame(change(build_frame(opened.schema_arrow.empty_table(), file)), str(file))
+                for batch in opened.iter_batches(_ROWS):
+                    yield simplify_frame(change(build_frame(pa.Table.from_batches([batch]), file)), str(file))
+        except (pa.ArrowException, OSError):
+            raise explain_damaged(file) from None
+
+    write_batches(changed(), target, step="reading")
+    return target
+
+
+def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path) -> list[Path]:
+    """A table of a DuckDB file; decimals become numbers if no digit is lost, as in a text file."""
+    duckdb, raw = require_duckdb(), scratch / "table.parquet"
+    try:
+        with duckdb.connect(str(file), read_only=True, config={"temp_directory": str(scratch)}) as database:
+            listed = (
+                "SELECT table_schema, table_name FROM information_schema.tables "
+                "WHERE table_catalog = current_catalog() ORDER BY 1, 2"
+            )
+            found = database.execute(listed).fetchall()
+            named = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in found}
+            schema, name = named[_choose_table(list(named), table, file, "duckdb")]
+            chosen = f"{quote_name(schema)}.{quote_name(name)}"
+            database.execute(f"COPY (SELECT * FROM {chosen}) TO {quote_text(str(raw))} (FORMAT parquet)")
+    except duckdb.Error:
+        raise DataError(f"{file}: the table cannot be read; is the database damaged, or open elsewhere?") from None
+    decimals = _observe_decimals(raw)
+
+    def type_decimals(batch: pl.DataFrame) -> pl.DataFrame:
+        spelled = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]
+        return mark_missing(spelled, text.missing_marks)
+
+    return [_rewrite(raw, scratch / "typed.parquet", type_decimals)]
+
+
+def _observe_decimals(raw: Path) -> dict[str, pl.DataType]:
+    """The types of the columns of decimals, by their digits."""
+    types = TypesOfCells()
+    with pq.ParquetFile(raw) as opened:
+        names = [field.name for field in opened.schema_arrow if pa.types.is_decimal(field.type)]
+        for batch in opened.iter_batches(_ROWS, columns=names) if names else ():
+            types.observe(build_frame(pa.Table.from_batches([batch]), raw).cast(pl.String))
+    return types.decide()
+
+
+def _stage_sqlite(file: Path, table: str | None, text: TextFormat, scratch: Path) -> list[Path]:
+    """A table of an SQLite file, read twice: SQLite types cells, so the type of a column is known at its end."""
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA query_only = ON")
+            listed = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            names = sorted(str(name) for (name,) in listed if not str(name).startswith("sqlite_"))
+            chosen = f"SELECT * FROM {quote_name(_choose_table(names, table, file, 'sqlite'))}"
+            kinds = _SqliteKinds()
+            for rows in _fetch_rows(database.execute(chosen)):
+                kinds.observe(rows)
+            cursor = database.execute(chosen)
+            heads = [column[0] for column in cursor.description]
+            batches = (mark_missing(kinds.build(heads, rows), text.missing_marks) for rows in _fetch_rows(cursor))
+            write_batches(batches, scratch / "typed.parquet", step="reading")
+    except sqlite3.Error:
+        raise DataError(f"{file}: the table cannot be read; is the database damaged?") from None
+    return [scratch / "typed.parquet"]
+
+
+def _fetch_rows(cursor: Any) -> Iterator[list[tuple[Any, ...]]]:
+    while rows := cursor.fetchmany(_ROWS):
+        yield rows
+
+
+class _SqliteKinds:
+    """The types of the cells of each column, as `read_sqlite` judges a whole column."""
+
+    def __init__(self) -> None:
+        self._kinds: list[set[type]] = []
+        self._whole: list[bool] = []
+
+    def observe(self, rows: list[tuple[Any, ...]]) -> None:
+        for position, cells in enumerate(zip(*rows, strict=True)):
+            if position == len(self._kinds):
+                self._kinds.append(set())
+                self._whole.append(True)
+            self._kinds[position] |= {type(cell) for cell in cells} - {type(None)}
+            self._whole[position] &= all(
+                cell % 1 == 0 and abs(cell) < 2**53 for cell in cells if isinstance(cell, float | int)
+            )
+
+    def build(self, heads: Sequence[str], rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+        """A batch in the types of the whole columns."""
+        columns = []
+        for name, kinds, whole, cells in zip(heads, self._kinds, self._whole, zip(*rows, strict=True), strict=True):
+            if bytes in kinds:
+                raise DataError(f'the column "{name}" holds bytes; a table has plain cells')
+            if kinds == {int} or (kinds and kinds <= {int, float} and whole):
+                columns.append(pl.Series(name, [None if c is None else int(c) for c in cells], dtype=pl.Int64))
+            elif kinds and kinds <= {int, float}:
+                columns.append(pl.Series(name, [None if c is None else float(c) for c in cells], dtype=pl.Float64))
+            else:
+                columns.append(pl.Series(name, [None if c is None else str(c) for c in cells], dtype=pl.String))
+        return pl.DataFrame(columns)
+
+
+def _choose_table(names: list[str], wanted: str | None, file: Path, kind: str) -> str:
+    try:
+        return choose_name(names, wanted)
+    except Refused:
+        there = quote_names(names[:12]) or "no table"
+        raise DataError(f"{file}: name one of its tables, as in {kind}:///{file}?table=…; it has {there}") from None

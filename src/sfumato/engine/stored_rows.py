@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""The rows of a table, wherever they are: the few verbs with which methods and measures reach them.
+
+Reducing verbs (`count_rows`, `count_coded_rows`, `count_sizes`, `count_values`, `count_missing`) run where the rows are
+and return little. Mapping verbs go through `iterate_batches`: some rows at a time, in their order, as polars frames, so
+that the code that recodes a table in memory recodes a batch. Both implementations return the same to the byte.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Codes, Ints
+from sfumato.engine.classes import count_class_sizes
+
+COUNT = "\0count"
+"""The name of the counts beside distinct rows."""
+BATCH_ROWS = 1 << 17
+
+
+class TooManyRows(Exception):
+    """There are more distinct rows than a caller can hold."""
+
+
+class RowCounts(NamedTuple):
+    """Distinct rows, sorted with missing cells last, and how many rows are equal to each."""
+
+    frame: pl.DataFrame
+    counts: Ints
+
+    @property
+    def rows(self) -> int:
+        """How many rows were counted."""
+        return int(self.counts.sum())
+
+
+class CodeMap(NamedTuple):
+    """A code for each value of a column."""
+
+    values: pl.Series
+    """Distinct values, without a missing one."""
+    codes: Codes
+    missing: int
+    """The code of a missing cell, and of a value that is not listed."""
+
+    def map_cells(self, cells: pl.Series) -> pl.Series:
+        """Join the codes back to the cells of a column."""
+        mapping = pl.DataFrame({"value": self.values, "code": self.codes}, schema_overrides={"code": pl.Int32})
+        joined = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
+        return joined["code"].fill_null(self.missing).alias(cells.name)
+
+
+class ClassSizes(NamedTuple):
+    """The sizes that classes have, ascending, and how many classes have each."""
+
+    sizes: Ints
+    classes: Ints
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest class; 0 if there is none."""
+        return int(self.sizes[0]) if len(self.sizes) else 0
+
+    @property
+    def unique(self) -> int:
+        """How many rows no other row equals."""
+        return int(self.classes[0]) if self.smallest == 1 else 0
+
+
+class StoredRows(ABC):
+    """The rows of one table, at rest."""
+
+    source: str
+    """The name of the table in errors."""
+    schema: Mapping[str, pl.DataType]
+    """The columns and their types."""
+    height: int
+    """The number of rows."""
+
+    @abstractmethod
+    def count_rows(self, columns: Sequence[str]) -> RowCounts:
+        """Compress to the distinct rows of some columns; with a sensitive column last, the histogram of each class."""
+
+    @abstractmethod
+    def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
+        """The same with codes for cells; `TooManyRows` if there are more than `most` distinct rows."""
+
+    @abstractmethod
+    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+        """How large the classes are that agree in some columns; a missing cell is a value."""
+
+    @abstractmethod
+    def estimate_tuples(self, columns: Sequence[str]) -> int:
+        """About how many distinct rows some columns have: for a choice of how to count, never for a result."""
+
+    @abstractmethod
+    def count_values(self, column: str) -> int:
+        """How many different values a column has, without missing ones."""
+
+    @abstractmethod
+    def count_missing(self) -> dict[str, int]:
+        """How many cells of each column are missing."""
+
+    @abstractmethod
+    def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows in their order, some at a time."""
+
+    def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
+        """Some values of each column, spread evenly over those that are not missing."""
+        missing = self.count_missing()
+        steps = {name: max(1, (self.height - missing[name]) // most) for name in columns}
+        begins = dict.fromkeys(columns, 0)
+        parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
+        for batch in self.iterate_batches(columns) if columns else ():
+            for name, step in steps.items():
+                cells = batch[name].drop_nulls()
+                parts[name].append(cells.gather(np.arange(-begins[name] % step, len(cells), step)))
+                begins[name] += len(cells)
+        return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
+
+
+class MemoryRows(StoredRows):
+    """Rows in memory, counted by polars."""
+
+    def __init__(self, frame: pl.DataFrame, source: str = "table") -> None:
+        """Take a frame as it is."""
+        self.frame, self.source = frame, source
+        self.schema, self.height = dict(frame.schema), frame.height
+
+    def count_rows(self, columns: Sequence[str]) -> RowCounts:
+        """Group by the columns."""
+        return sort_counts(self.frame.group_by(columns).agg(pl.len().alias(COUNT)))
+
+    def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
+        """Join every map back, then group."""
+        coded = pl.DataFrame([codes.map_cells(self.frame[name]) for name, codes in maps.items()])
+        counted = MemoryRows(coded).count_rows(coded.columns)
+        if most is not None and len(counted.counts) > most:
+            raise TooManyRows
+        return counted
+
+    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+        """Count the sizes of classes."""
+        return ClassSizes(*np.unique_counts(count_class_sizes(self.frame, columns)))
+
+    def estimate_tuples(self, columns: Sequence[str]) -> int:
+        """Count them."""
+        return len(count_class_sizes(self.frame, columns))
+
+    def count_values(self, column: str) -> int:
+        """Count distinct values."""
+        return self.frame[column].drop_nulls().n_unique()
+
+    def count_missing(self) -> dict[str, int]:
+        """Count nulls."""
+        return self.frame.null_count().row(0, named=True) if self.frame.width else {}
+
+    def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Slices of the frame."""
+        chosen = self.frame if columns is None else self.frame.select(columns)
+        yield from chosen.iter_slices(BATCH_ROWS)
+
+
+def sort_counts(counted: pl.DataFrame) -> RowCounts:
+    """Distinct rows in the order that does not depend on who counted them."""
+    names = [name for name in counted.columns if name != COUNT]
+    ordered = counted.sort(names, nulls_last=True)
+    return RowCounts(ordered.select(names), ordered[COUNT].cast(pl.Int64).to_numpy())

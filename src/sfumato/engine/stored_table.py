@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""A table about people whose rows stay where they are: roles, hierarchies, and rows that can be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, build_flat_hierarchy, spell_cells
+from sfumato.data.hierarchy_builders import Quantiles, parse_builder
+from sfumato.data.roles import Role, assign_roles
+from sfumato.engine.stored_rows import RowCounts, StoredRows
+from sfumato.errors import DataError, ask_meant
+from sfumato.table import Missing, Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredTable:
+    """Rows that are counted where they are, with a `Role` for every column."""
+
+    rows: StoredRows
+    """The rows."""
+    roles: Mapping[str, Role]
+    """The role of every column."""
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
+    """The hierarchies of the columns that have one."""
+    missing: Missing = Missing.OWN_VALUE
+    """What a missing value means."""
+    _values: dict[str, RowCounts] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        rows: StoredRows,
+        roles: Mapping[str, str | Role],
+        hierarchies: Mapping[str, Any] | None = None,
+        missing: str = "own_value",
+    ) -> StoredTable:
+        """Give rows their roles; hierarchies are built from the distinct values of their columns."""
+        columns = list(rows.schema)
+        table = cls(rows, assign_roles(columns, roles, rows.source), {}, Missing.parse(missing))
+        strange = [name for name in hierarchies or {} if name not in columns]
+        if strange:
+            meant = ask_meant(strange, columns)
+            raise DataError(f'a hierarchy is given for "{strange[0]}", which is no column of the table{meant}')
+        built = {name: table._build_hierarchy(name, given) for name, given in (hierarchies or {}).items()}
+        return cls(rows, table.roles, MappingProxyType(built), table.missing, table._values)
+
+    @property
+    def source(self) -> str:
+        """The name of the table in errors."""
+        return self.rows.source
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self.rows.height
+
+    def __repr__(self) -> str:
+        """Counts and column names, never a cell."""
+        columns = ", ".join(f"{name}: {role}" for name, role in list(self.roles.items())[:20])
+        return f"StoredTable({len(self)} rows; {columns}{', …' if len(self.roles) > 20 else ''})"
+
+    @cached_property
+    def outline(self) -> Table:
+        """The same columns, roles and hierarchies without any row: for whatever looks at names and types alone."""
+        empty = pl.DataFrame(schema=dict(self.rows.schema))
+        return Table(empty, self.roles, self.hierarchies, self.missing, self.source)
+
+    @property
+    def quasi_identifying(self) -> tuple[str, ...]:
+        """The columns that an adversary may know from elsewhere."""
+        return self.outline.quasi_identifying
+
+    def count_values(self, column: str) -> RowCounts:
+        """The distinct values of a column, ascending with a missing one last, and how often each occurs."""
+        if column not in self._values:
+            self._values[column] = self.rows.count_rows([column])
+        return self._values[column]
+
+    def list_values(self, column: str) -> pl.Series:
+        """The distinct values of a column, ascending, without a missing one."""
+        return self.count_values(column).frame[column].drop_nulls()
+
+    def hierarchy(self, column: str) -> Hierarchy:
+        """The hierarchy of a column; without one, all of the column is kept or suppressed."""
+        given = self.hierarchies.get(column)
+        return given or build_flat_hierarchy(self.list_values(column), f'values of "{column}"')
+
+    def count_complete_rows(self) -> int:
+        """How many rows take part: all, or those without a missing quasi-identifying cell if missing means "drop"."""
+        names = self.quasi_identifying
+        if self.missing is not Missing.DROP:
+            return len(self)
+        counted = self.rows.count_rows(names)
+        return int(counted.counts[~_flag_holes(counted.frame, names)].sum())
+
+    def refuse_stars(self) -> None:
+        """Stop if a quasi-identifying column already has the mark of a suppressed cell."""
+        for name in self.quasi_identifying:
+            if self.rows.schema[name] == pl.String:
+                values = self.count_values(name)
+                starred = int(values.counts[(values.frame[name] == SUPPRESSED).fill_null(False).to_numpy()].sum())
+                if starred:
+                    raise DataError(
+                        f'{self.source}: the column "{name}" holds "*" in {starred} rows, the mark of a suppressed '
+                        'cell; add "*" to missing_marks, or change its spelling'
+                    )
+
+    def _build_hierarchy(self, column: str, given: Any) -> Hierarchy:
+        if isinstance(given, Hierarchy):
+            return given
+        if isinstance(given, (str, Path)):
+            return Hierarchy.read(given)
+        builder = parse_builder(given) if isinstance(given, Mapping) else given
+        if isinstance(builder, Quantiles):
+            counted = self.count_values(column)
+            known = counted.frame[column].is_not_null().to_numpy()
+            return builder.build_counted(self.list_values(column), counted.counts[known])
+        if callable(getattr(builder, "build", None)):
+            made = builder.build(self.list_values(column))
+            assert isinstance(made, Hierarchy)
+            return made
+        return Hierarchy.of(given, name=f'hierarchy of "{column}"')
+
+    def refuse_strange_values(self) -> None:
+        """Stop if a quasi-identifying column has values that its hierarchy lacks."""
+        for name in self.quasi_identifying:
+            hierarchy, values = self.hierarchy(name), self.count_values(name)
+            leaves = pl.Series(hierarchy.spellings(self.rows.schema[name]), dtype=pl.String)
+            texts = spell_cells(values.frame[name])
+            strange = (~texts.is_in(leaves.implode())).fill_null(False).to_numpy()
+            if strange.any():
+                raise DataError(
+                    f'column "{name}": {int(strange.sum())} values, in {int(values.counts[strange].sum())} rows, have '
+                    f"no row in {hierarchy.name}; add a row for each, or mark them as missing"
+                )
+
+
+def _flag_holes(frame: pl.DataFrame, names: Sequence[str]) -> Any:
+    return frame.select(pl.any_horizontal(pl.col(list(names)).is_null())).to_series().to_numpy()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""How many stored rows are unique by very few columns: found as in memory, counted where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sfumato.data.coded_cells import encode_cells
+from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.stored_rows import RowCounts, StoredRows
+from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, search_unique_rows
+
+_MOST_TUPLES = 1 << 21
+"""The most combinations that are counted once and held, instead of counting the rows again and again."""
+_BYTES_A_CELL = 24
+
+
+def find_stored_unique_rows(
+    rows: StoredRows, columns: Sequence[str], most: int = MOST_COLUMNS
+) -> tuple[UniqueRows, ...]:
+    """For one, two, … up to `most` columns, the combination in which the most rows are unique."""
+    return search_unique_rows(_StoredCounter(rows, list(columns)), most) if columns else ()
+
+
+class _StoredCounter:
+    """Columns with few combinations are compressed together once; what involves others is counted in the rows."""
+
+    def __init__(self, rows: StoredRows, columns: list[str]) -> None:
+        self._rows, self.columns, self.height = rows, columns, rows.height
+        missing = rows.count_missing()
+        self._values = {name: rows.count_values(name) + (missing[name] > 0) for name in columns}
+        self._held = _choose_held_columns(rows, sorted(columns, key=lambda name: self._values[name]))
+        self._counted: RowCounts | None = None
+
+    def count_values(self, column: str) -> int:
+        return self._values[column]
+
+    def count_unique(self, columns: Sequence[str]) -> int:
+        if not set(columns) <= set(self._held):
+            return self._rows.count_sizes(columns).unique
+        if self._counted is None:
+            counted = self._rows.count_rows(self._held)
+            codes = [pl.Series(name, encode_cells(counted.frame[name]).codes) for name in self._held]
+            self._counted = RowCounts(pl.DataFrame(codes), counted.counts)
+        frame = self._counted.frame.select(columns).with_columns(pl.Series("\0count", self._counted.counts))
+        return int((frame.group_by(columns).agg(pl.col("\0count").sum())["\0count"] == 1).sum())
+
+
+def _choose_held_columns(rows: StoredRows, columns: list[str]) -> list[str]:
+    """As many of the columns, which come in order of their values, as have few enough combinations."""
+    most = min(_MOST_TUPLES, find_memory_budget() // 4 // (_BYTES_A_CELL * len(columns)))
+    held, beyond = 0, len(columns) + 1
+    while beyond - held > 1:
+        middle = (held + beyond) // 2
+        if rows.estimate_tuples(columns[:middle]) <= most:
+            held = middle
+        else:
+            beyond = middle
+    return columns[:held]

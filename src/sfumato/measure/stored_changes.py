@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""How each column of a stored release differs from the originals, compared row by row, some rows at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sfumato.data.coded_cells import count_pairs
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.published_labels import Domain
+from sfumato.engine.aligned_batches import align_batches
+from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.stored_rows import StoredRows
+from sfumato.engine.stored_table import StoredTable
+from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
+from sfumato.measure.changes import ColumnDifference
+from sfumato.measure.truth import cover_cells, find_differing_cells
+
+_MANY_PAIRS = 1 << 16
+
+
+@dataclass(frozen=True)
+class StoredComparison:
+    """A stored release beside its originals."""
+
+    original: StoredTable
+    published: StoredTable
+    taken: StoredRows | None
+    """The numbers of the original rows that were published, if some were not."""
+    differences: dict[str, ColumnDifference]
+    untrue_cells: int
+    """Published cells that are neither their original nor above it; see `measure.truth.untrue_cells`."""
+    blanked: dict[str, pl.DataFrame]
+    """Column → the originals of cells that are newly empty: `first`, `count`."""
+
+    def restore(self, column: str, scratch: Path) -> StoredTable:
+        """The published classes with a column as in the originals."""
+        names = [*self.published.quasi_identifying, column]
+        batches = (
+            batch.after.with_columns(batch.before[column]).select(names)
+            for batch in align_batches(self.original.rows, self.published.rows, self.taken, "comparing")
+        )
+        path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
+        write_batches(batches, path, self.published.rows.height, "comparing")
+        roles = {name: role for name, role in self.published.roles.items() if name in names}
+        rows = DuckdbRows([path], scratch, self.published.source)
+        return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
+
+
+def compare_stored(original: StoredTable, published: StoredTable, taken: StoredRows | None) -> StoredComparison:
+    """Compare every published cell with its original."""
+    names = list(published.rows.schema)
+    generalized = set(original.quasi_identifying)
+    counts = {name: _PairCounts() for name in names}
+    wrong = 0
+    for before, after in align_batches(original.rows, published.rows, taken, "comparing with the originals"):
+        suppressed = flag_starred_rows(after, published.quasi_identifying)
+        for name in names:
+            differs = find_differing_cells(before[name], after[name])
+            if not differs.any():
+                continue
+            counts[name].add(count_pairs(before[name], after[name], differs.to_numpy()))
+            if name not in generalized:
+                wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
+    differences, blanked = {}, {}
+    for name in names:
+        pairs = counts[name].merge()
+        empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
+        blanked[name] = empty.select("first", "count")
+        difference = _describe_difference(name, pairs, original, published)
+        differences[name] = difference
+        wrong += difference.other + difference.blanked if name in generalized else 0
+    return StoredComparison(original, published, taken, differences, wrong, blanked)
+
+
+class _PairCounts:
+    """Pairs of differing cells, counted batch by batch."""
+
+    def __init__(self) -> None:
+        self._parts: list[pl.DataFrame] = []
+
+    def add(self, pairs: pl.DataFrame) -> None:
+        self._parts.append(pairs)
+        if sum(part.height for part in self._parts[1:]) > _MANY_PAIRS + self._parts[0].height:
+            self._parts = [self.merge()]
+
+    def merge(self) -> pl.DataFrame:
+        if not self._parts:
+            return pl.DataFrame(schema={"first": pl.String, "second": pl.String, "count": pl.Int64})
+        return pl.concat(self._parts).group_by("first", "second").agg(pl.col("count").sum())
+
+
+def _describe_difference(
+    name: str, pairs: pl.DataFrame, original: StoredTable, published: StoredTable
+) -> ColumnDifference:
+    """The differing pairs of one column, judged by its hierarchy; a column that keeps its cells loses nothing."""
+    blanked = int(pairs.filter(pl.col("second").is_null())["count"].sum())
+    known = pairs.filter(pl.col("second").is_not_null())
+    if not known.height:
+        return ColumnDifference(name, published.rows.height, blanked, 0, 0, 0.0)
+    domain = find_domain(original, name)
+    covered = cover_cells(spell_cells(known["first"]), spell_cells(known["second"]), domain)
+    coarser = int(known.filter(pl.Series(covered, dtype=pl.Boolean))["count"].sum())
+    other = int(known["count"].sum()) - coarser
+    loss = None if other else measure_stored_loss(published, name, domain)
+    return ColumnDifference(name, published.rows.height, blanked, coarser, other, loss)
+
+
+def find_domain(original: StoredTable, name: str) -> Domain:
+    """The values that a published column may stand for."""
+    return Domain.of(original.list_values(name), original.hierarchies.get(name))
+
+
+def measure_stored_loss(published: StoredTable, name: str, domain: Domain) -> float:
+    """The mean share of leaves that a published label leaves open; empty cells do not count."""
+    counted = published.count_values(name)
+    present = counted.frame[name].is_not_null()
+    labels = spell_cells(counted.frame[name].filter(present)).to_list()
+    lost = domain.losses(labels) @ counted.counts[present.to_numpy()]
+    return float(lost) / counted.rows if counted.rows else 0.0

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Full-domain generalization of a table that stays where it is: searched on counts, recoded some rows at a time.
+
+The levels, the suppressed classes and every claim are those that `Generalize` finds in memory; a batch is recoded by
+the same functions as a whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Codes, Flags
+from sfumato.change import Change
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.details import AnonymityDetails
+from sfumato.engine.stored_table import StoredTable
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.generalize import Generalize, collect_details, compute_losses
+from sfumato.protect.anonymity.grouping import Grouping, number_leaves
+from sfumato.protect.anonymity.local_recoding import RecodedRows
+from sfumato.protect.anonymity.metrics import compute_loss
+from sfumato.protect.anonymity.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.model_judge import ModelJudge
+from sfumato.protect.anonymity.node_classes import Levels
+from sfumato.protect.anonymity.stored_grouping import group_stored_rows
+from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
+from sfumato.release import Claim, Number
+from sfumato.table import Missing, Table
+
+
+@dataclass(frozen=True)
+class GeneralizationPlan:
+    """What is published of each row, decided before any row is written."""
+
+    method: Generalize
+    table: StoredTable
+    hierarchies: tuple[Hierarchy, ...]
+    levels: Levels
+    refused: pl.DataFrame
+    """The suppressed classes: for each quasi-identifying column, the group of its value."""
+    hidden: tuple[str, ...] | None
+    """The columns whose cells are empty in suppressed rows; None if those rows are a class like any other."""
+    claims: tuple[Claim, ...]
+    losses: Mapping[str, Number]
+    details: AnonymityDetails
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether some rows are not published."""
+        dropped = self.method.suppressed_rows == "drop" and self.refused.height > 0
+        return dropped or bool(self.losses["dropped_rows"])
+
+    @cached_property
+    def outline(self) -> Table:
+        """The published table without its rows."""
+        return self.table.outline.with_frame(self.publish(self.table.outline.frame))
+
+    def publish(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """What is published of some rows, in their order."""
+        return self.publish_numbered(rows)[0]
+
+    def publish_numbered(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+        """The published rows, and which of the given ones they are."""
+        names = self.table.quasi_identifying
+        taken = pl.Series("row", np.arange(rows.height))
+        if self.table.missing is Missing.DROP:
+            whole = rows.select(pl.all_horizontal(pl.col(list(names)).is_not_null())).to_series()
+            rows, taken = rows.filter(whole), taken.filter(whole)
+        codes = [number_leaves(h, rows[name]) for name, h in zip(names, self.hierarchies, strict=True)]
+        suppressed = self._flag_suppressed(codes)
+        frame = blank_rows(rows.drop(self.table.outline.identifying), suppressed, self.hidden or ())
+        drops = self.method.suppressed_rows == "drop"
+        starred = suppressed if self.refused.height and not drops else None
+        frame = frame.with_columns(
+            hierarchy.publish(leaves, level, starred).alias(name)
+            for name, hierarchy, level, leaves in zip(names, self.hierarchies, self.levels, codes, strict=True)
+            if level or starred is not None
+        )
+        if not drops:
+            return frame, taken
+        kept = pl.Series(~suppressed)
+        return frame.filter(kept), taken.filter(kept)
+
+    def _flag_suppressed(self, codes: list[Codes]) -> Flags:
+        """Join the suppressed classes back to rows."""
+        count = len(codes[0])
+        if not self.refused.height:
+            return np.zeros(count, dtype=np.bool_)
+        parts = zip(self.refused.columns, self.hierarchies, self.levels, codes, strict=True)
+        groups = pl.DataFrame({name: h.groups(level)[0][leaves] for name, h, level, leaves in parts})
+        marked = self.refused.with_columns(pl.lit(True).alias("\0refused"))
+        joined = groups.join(marked, on=self.refused.columns, how="left", maintain_order="left")
+        return joined["\0refused"].fill_null(False).to_numpy()
+
+
+def plan_generalization(method: Generalize, table: StoredTable) -> GeneralizationPlan:
+    """Find the best levels on counts, and say what is published, promised and lost."""
+    outline, names = table.outline, table.quasi_identifying
+    refuse_unfit_models(method.models, outline, lambda name: len(table.count_values(name).counts))
+    table.refuse_stars()
+    table.refuse_strange_values()
+    judge = ModelJudge(method.models)
+    stored = group_stored_rows(table, judge, method.suppression_limit, coarsen=method.search == "optimal")
+    grouping = stored.grouping
+    most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
+    weights = method.list_column_weights(names)
+    report_progress("searching the lattice")
+    found = method.search_levels(grouping, judge, most, weights, stored.floor)
+    if found.best is None or not found.best.classes:
+        raise method.explain_impossible(grouping, judge, most)
+    suppressed = grouping.suppressed_rows(found.best.levels, judge)
+    hidden = _choose_hidden_columns(method, table, judge, grouping, suppressed)
+    losses = compute_losses(grouping, found.best) | {"dropped_rows": len(table) - grouping.rows}
+    if weights is not None:
+        losses["weighted_loss"] = float(compute_loss(grouping, found.best, weights))
+    details = collect_details(outline, found, grouping, None, None)
+    plan = GeneralizationPlan(
+        method=method,
+        table=table,
+        hierarchies=grouping.hierarchies,
+        levels=found.best.levels,
+        refused=_list_refused_classes(grouping, found.best.levels, suppressed),
+        hidden=hidden,
+        claims=method.list_claims(outline, grouping, bool(suppressed.any()), hidden),
+        losses=losses,
+        details=replace(details, population=judge.find_population()),
+    )
+    node = RecodedRows(np.array([plan.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
+    changes = method.state_levels(outline, grouping, node, plan.outline)
+    return replace(plan, changes=state_blanked(changes, hidden or ()))
+
+
+def _choose_hidden_columns(
+    method: Generalize, table: StoredTable, judge: ModelJudge, grouping: Grouping, suppressed: Flags
+) -> tuple[str, ...] | None:
+    """As in memory, from counts."""
+    if method.suppressed_rows == "drop" or not suppressed.any():
+        return None
+    weights, population = grouping.distinct()[1], judge.choose_population(table.outline)
+    together = judge.accepts_counted(suppressed, weights, grouping.sensitive, population)
+    if method.suppressed_rows == "star" and together:
+        return None
+    return list_hidden_columns(table.outline, method.models)
+
+
+def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed: Flags) -> pl.DataFrame:
+    """The groups of the suppressed combinations, each class once."""
+    codes = grouping.distinct()[0][:, suppressed]
+    parts = zip(grouping.names, grouping.hierarchies, levels, codes, strict=True)
+    return pl.DataFrame({name: h.groups(level)[0][leaves] for name, h, level, leaves in parts}).unique()

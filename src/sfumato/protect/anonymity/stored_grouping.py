@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Group rows that stay where they are: the search works on distinct combinations of values and their counts.
+
+Cells are counted as leaf numbers. A column with very many values is coarsened before anything is counted, to the lowest
+level that the models could accept: where a single column already leaves too many people in groups that are too small,
+every node at that level or below is refused, whatever the other columns do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Codes, Ints
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.stored_rows import CodeMap, RowCounts, TooManyRows
+from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import DataError
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.model_judge import ModelJudge
+from sfumato.protect.anonymity.models import AlphaKAnonymity, KAnonymity, LDiversity
+from sfumato.protect.anonymity.node_classes import Levels
+from sfumato.protect.anonymity.sensitive_values import SensitiveColumn, number_ordered_values
+from sfumato.table import Missing
+
+_FEWEST = 1 << 16
+_BYTES_A_TUPLE = 200
+"""What the search holds for each distinct combination, with six columns."""
+
+
+@dataclass(frozen=True)
+class StoredGrouping:
+    """The distinct combinations of a stored table, ready to be grouped, and the levels below which none can win."""
+
+    grouping: Grouping
+    floor: Levels
+    rows: int
+    """The rows that take part."""
+
+
+def group_stored_rows(
+    table: StoredTable, judge: ModelJudge, suppression_limit: float, *, coarsen: bool
+) -> StoredGrouping:
+    """Count the combinations of quasi-identifying values, and the sensitive values of each."""
+    names = table.quasi_identifying
+    hierarchies = tuple(table.hierarchy(name) for name in names)
+    population = judge.choose_population(table.outline)
+    floor = tuple(0 for _ in names)
+    if coarsen and population is None and table.missing is Missing.OWN_VALUE:
+        most = int(suppression_limit * len(table)) + 1
+        least = find_least_class(judge)
+        floor = tuple(_find_floor(table, name, h, least, most) for name, h in zip(names, hierarchies, strict=True))
+    maps = {
+        name: _map_leaves(table, name, hierarchy, level)
+        for name, hierarchy, level in zip(names, hierarchies, floor, strict=True)
+    }
+    counted = _count_tuples(table, maps, judge.columns())
+    others = None
+    if population is not None:
+        others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
+    grouping = Grouping(hierarchies, counted.codes, table.missing, others, counted.weights)
+    grouping.names = names
+    grouping.sensitive = dict(counted.sensitive)
+    return StoredGrouping(grouping, floor, grouping.rows)
+
+
+def find_least_class(judge: ModelJudge) -> int:
+    """The number of rows below which some model refuses every class."""
+    least = 1
+    for model in judge.models:
+        if isinstance(model, KAnonymity | AlphaKAnonymity):
+            least = max(least, model.k)
+        elif isinstance(model, LDiversity):
+            least = max(least, ceil(model.l - 1e-12))
+    return least
+
+
+def _find_floor(table: StoredTable, name: str, hierarchy: Hierarchy, least: int, most: int) -> int:
+    """The lowest level at which this column alone leaves at most so many people in groups that are too small."""
+    counted = table.count_values(name)
+    codes, counts = hierarchy.codes(counted.frame[name]), counted.counts
+    if table.missing is Missing.DROP:
+        known = codes < len(hierarchy.rows)
+        codes, counts = codes[known], counts[known]
+    for level in range(hierarchy.height):
+        of_leaf, groups = hierarchy.groups(level)
+        sizes = np.bincount(of_leaf[codes], weights=counts, minlength=groups)
+        if sizes[sizes < least].sum() <= most:
+            return level
+    return hierarchy.height
+
+
+def _map_leaves(table: StoredTable, name: str, hierarchy: Hierarchy, level: int) -> CodeMap:
+    """The leaf number of each value; above the lowest level, the first leaf of its group stands for all of them."""
+    values = table.list_values(name)
+    codes = hierarchy.codes(values)
+    if level:
+        of_leaf = hierarchy.levels[level].group_of_leaf
+        first = np.zeros(int(of_leaf.max()) + 1, dtype=np.int32)
+        first[of_leaf[::-1]] = np.arange(len(of_leaf) - 1, -1, -1)
+        codes = first[of_leaf[codes]]
+    return CodeMap(values, codes.astype(np.int32), len(hierarchy.rows))
+
+
+@dataclass(frozen=True)
+class _CountedTuples:
+    codes: Codes
+    """One row per column."""
+    weights: Ints
+    sensitive: Mapping[str, SensitiveColumn]
+
+
+def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tuple[str, ...]) -> _CountedTuples:
+    """The combinations, sorted, and for each sensitive column the pairs of a combination and a value."""
+    names = list(maps)
+    tuples: RowCounts | None = None
+    sensitive = {}
+    for name in columns:
+        report_progress("counting classes")
+        values = table.count_values(name).frame[name]
+        hierarchy = table.hierarchies.get(name)
+        ordered, codes = number_ordered_values(values, hierarchy)
+        known = values.is_not_null().to_numpy()
+        codes_of_value = CodeMap(values.drop_nulls(), codes[known].astype(np.int32), len(ordered) - 1)
+        pairs = _select_participants(_count_coded(table, {**maps, name: codes_of_value}), table, maps)
+        begins = (
+            pairs.frame.select(pl.any_horizontal(pl.col(names) != pl.col(names).shift())).to_series().fill_null(True)
+        )
+        rows = np.cumsum(begins.to_numpy()) - 1
+        starts = np.flatnonzero(begins.to_numpy())
+        tuples = RowCounts(pairs.frame[starts].select(names), np.add.reduceat(pairs.counts, starts))
+        cells = pairs.frame[name].cast(pl.Int64).to_numpy()
+        sensitive[name] = SensitiveColumn(name, ordered, rows, cells, pairs.counts, hierarchy)
+    if tuples is None:
+        report_progress("counting classes")
+        tuples = _select_participants(_count_coded(table, maps), table, maps)
+    leaves: Codes = np.array([tuples.frame[name].to_numpy() for name in names], dtype=np.int32)
+    return _CountedTuples(leaves, tuples.counts, sensitive)
+
+
+def _count_coded(table: StoredTable, maps: Mapping[str, CodeMap]) -> RowCounts:
+    most = max(find_memory_budget() // 2 // _BYTES_A_TUPLE, _FEWEST)
+    try:
+        return table.rows.count_coded_rows(maps, most)
+    except TooManyRows:
+        raise DataError(
+            f"{table.source}: there are more than {most:,} combinations of quasi-identifying and sensitive values, the "
+            "most that memory holds; set SFUMATO_MEMORY higher, begin the hierarchies of columns with very many values "
+            "at a coarser level, or give such columns another role"
+        ) from None
+
+
+def _select_participants(counted: RowCounts, table: StoredTable, maps: Mapping[str, CodeMap]) -> RowCounts:
+    """Without combinations that miss a cell, if such people are left out."""
+    if table.missing is not Missing.DROP:
+        return counted
+    whole = counted.frame.select(pl.all_horizontal(pl.col(n) != codes.missing for n, codes in maps.items())).to_series()
+    if not whole.any():
+        raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
+    return RowCounts(counted.frame.filter(whole), counted.counts[whole.to_numpy()])

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""The pipeline for a table that stays in its files: count, search, write some rows at a time, measure, judge.
+
+The same steps as `pipeline`, in the same order and with the same refusals. Claims, changes and attacks are measured on
+the written file, counted where it is. The report holds what can be told from counts: it is the page that leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attack.anonymity.stored_attacks import run_stored_attack
+from sfumato.change import ChangeKind
+from sfumato.data.cell_types import TypesOfCells
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.table_reader import TextFormat, has_stored_types
+from sfumato.details import Details
+from sfumato.engine.aligned_batches import ROW
+from sfumato.engine.choice import EngineChoice
+from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.staging import open_stored_rows
+from sfumato.engine.stored_table import StoredTable
+from sfumato.measure.anonymity.stored_claims import (
+    StoredEvidence,
+    count_stored_sizes,
+    measure_stored_claim,
+)
+from sfumato.measure.changes import refuse_false_statements
+from sfumato.measure.stored_changes import StoredComparison, compare_stored, find_domain, measure_stored_loss
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.generalize import Generalize
+from sfumato.protect.anonymity.stored_generalize import GeneralizationPlan, plan_generalization
+from sfumato.randomness import Randomness
+from sfumato.release import Finding, Release
+from sfumato.report.run_account import RunAccount
+from sfumato.report.sections import build_outgoing_sections
+from sfumato.workflow.certificate import NAME, Certificate
+from sfumato.workflow.commitment import commit_to_source
+from sfumato.workflow.finished_run import Run
+from sfumato.workflow.folder import ReservedTarget, StagingFolder
+from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
+from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.outgoing import build_outgoing_certificate, count_labels
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_columns import refuse_unknown_columns
+from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
+from sfumato.workflow.replaced_release import describe_replaced
+from sfumato.workflow.run_summary import get_starred_rows, list_advice
+from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.stored_shape import has_few_values
+from sfumato.workflow.verdict import Objection, judge_release
+
+DATA = "data.parquet"
+_HIDING = (ChangeKind.BLANKED,)
+
+
+def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
+    """Run a policy on data that stays in its files."""
+    with open_scratch_folder() as scratch:
+        return _run_in_scratch(policy, target, randomness or Randomness.secure(), choice, scratch)
+
+
+def _run_in_scratch(
+    policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
+) -> Run:
+    from sfumato.workflow.pipeline import build_record, refuse_broken
+
+    key = load_signing_key()
+    report_progress("reading")
+    original = open_original(policy, scratch)
+    sealed = commit_to_source(policy.data.path)
+    method = policy.methods()[0]
+    assert isinstance(method, Generalize), "refused before"
+    plan = plan_generalization(method, original)
+    with target.stage_folders() as staging:
+        comparison = _write_and_compare(policy, plan, staging, scratch)
+        published = comparison.published
+        evidence = StoredEvidence(published, comparison, plan.details.population, scratch)
+        findings = _measure_claims(plan, evidence)
+        refuse_broken(findings)
+        refuse_false_statements(plan.changes, comparison.differences)
+        release = Release(published, method, plan.claims, plan.losses, plan.details, plan.changes)
+        attacks = _run_attacks(policy, comparison)
+        record = build_record(policy, release, published, findings, attacks, staging, chance)
+        record["engine"] = choice._asdict()
+        record["input_commitment"] = sealed.value
+        record["utility"] = _measure_utility(release, evidence, original)
+        record["removed_columns"] = list(original.outline.identifying)
+        record["gate"] = compare_limits(policy, record, attacks)
+        record["signer"] = format_public_key(key)
+        shut = list_refusals(record["gate"])
+        verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
+        record["verdict"] = verdict.as_json()
+        record["advice"] = list(list_advice(record, release, in_order=False))  # nothing else is offered
+        refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
+        certificate = _certify(record, evidence, key, staging, refused=bool(refusals))
+        keep_private(policy, original, release, record, staging)
+        keep_secrets(sealed, {}, staging)
+        report_progress("publishing")
+        if refusals:
+            keep_only_refusal(staging)
+        replaced = () if refusals else describe_replaced(target.out)
+        kept = (*replaced, *target.publish())
+    return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
+
+
+def open_original(policy: Policy, scratch: Path) -> StoredTable:
+    """The originals of a policy, with their roles and hierarchies; refuses columns that they do not have."""
+    data = policy.data
+    text = TextFormat(
+        data.separator,
+        data.missing_marks,
+        data.header,
+        data.columns,
+        data.encoding,
+        comment=data.comment,
+        trim=data.trim,
+    )
+    rows = open_stored_rows(data.path, text, scratch)
+    original = StoredTable.of(rows, policy.roles.by_column(), policy.hierarchies, data.missing)
+    refuse_unknown_columns(policy, original.outline)
+    return original
+
+
+def _write_and_compare(
+    policy: Policy, plan: GeneralizationPlan, staging: StagingFolder, scratch: Path
+) -> StoredComparison:
+    """Write the data, open the file, and compare it with the originals: from here on only the file counts."""
+    path, numbers = staging.release / DATA, staging.private / "rows.parquet"
+    types = _decide_types(policy, plan)
+    total = plan.table.rows.height
+    write_batches((_cast(batch, types) for batch in _publish(plan)), path, total)
+    taken = None
+    if plan.leaves_rows_out:
+        write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
+        taken = DuckdbRows([numbers], scratch, numbers.name)
+    outline = plan.outline
+    published = StoredTable(DuckdbRows([path], scratch, DATA), outline.roles, outline.hierarchies, outline.missing)
+    return compare_stored(plan.table, published, taken)
+
+
+def _publish(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
+    yield plan.outline.frame  # a file of no rows has columns, too
+    for batch in plan.table.rows.iterate_batches():
+        yield plan.publish(batch)
+
+
+def _number_rows(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
+    offset = 0
+    for batch in plan.table.rows.iterate_batches():
+        yield (plan.publish_numbered(batch)[1] + offset).cast(pl.Int64).alias(ROW).to_frame()
+        offset += batch.height
+
+
+def _decide_types(policy: Policy, plan: GeneralizationPlan) -> dict[str, pl.DataType]:
+    """Types by the cells that are left, for columns read from text: one hidden cell may have decided their type."""
+    hides = any(change.starred or change.kind in _HIDING for change in plan.changes)
+    if has_stored_types(policy.data.path) or not (hides or plan.leaves_rows_out):
+        return {}
+    schema = plan.outline.frame.schema
+    names = [name for name, kind in schema.items() if kind.is_numeric() or kind == pl.String]
+    types = TypesOfCells()
+    for batch in _publish(plan):
+        types.observe(pl.DataFrame([spell_cells(batch[name]) for name in names]))
+    return {name: kind for name, kind in types.decide().items() if kind != schema[name]}
+
+
+def _cast(batch: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    return batch.with_columns(spell_cells(batch[name]).cast(kind) for name, kind in types.items())
+
+
+def _measure_claims(plan: GeneralizationPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
+    findings = []
+    for number, claim in enumerate(plan.claims):
+        report_progress("measuring claims on the written file", number, len(plan.claims))
+        findings.append(measure_stored_claim(claim, evidence))
+    return tuple(findings)
+
+
+def _run_attacks(policy: Policy, comparison: StoredComparison) -> tuple[tuple[Attack, Outcome], ...]:
+    """The attacks of the policy, and linking, which the gate needs."""
+    attacks = policy.attacks()
+    if not any(isinstance(attack, Linking) for attack in attacks):
+        attacks = (Linking(), *attacks)
+    outcomes = []
+    for number, attack in enumerate(attacks):
+        report_progress("attacking", number, len(attacks))
+        outcomes.append((attack, run_stored_attack(attack, comparison.published, comparison.blanked)))
+    return tuple(outcomes)
+
+
+def _measure_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
+    """How much detail labels keep, and how large classes are."""
+    report_progress("measuring what is left")
+    published = evidence.published
+    names, total = published.quasi_identifying, len(published)
+    sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
+    promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
+    average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
+    losses = [measure_stored_loss(published, name, find_domain(original, name)) for name in names]
+    figures = {
+        "loss": sum(losses) / len(names),
+        "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
+        "average_class_size": average,
+        **({} if promised is None else {"c_avg": average / promised}),
+    }
+    return {name: round(value, 12) for name, value in figures.items()}
+
+
+def _certify(
+    record: Mapping[str, Any], evidence: StoredEvidence, key: Any, staging: StagingFolder, *, refused: bool
+) -> Certificate:
+    """Write the report, then the certificate that covers every file of the release."""
+    from sfumato.report import render_report
+
+    report_progress("drawing the report")
+    body = build_outgoing_certificate(record, evidence.published).model_dump(mode="json")
+    page = render_report(_gather_account(body, evidence))
+    (staging.private / "report.html").write_text(page, encoding="utf-8")
+    if refused:
+        return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
+    (staging.release / "report.html").write_text(page, encoding="utf-8")
+    files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
+    signed = Certificate.of(sign_certificate({**body, "files": files}, key))
+    (staging.release / NAME).write_bytes(signed.raw)
+    return signed
+
+
+def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAccount:
+    """The content of the report, from the certificate and from counts of the released file alone."""
+    published = evidence.published
+    listed = [name for name in published.rows.schema if has_few_values(published, name)]
+    values = {name: published.count_values(name) for name in listed}
+    stars = "suppressed" if body["suppression"]["rows"] else "class"
+    sizes = pl.DataFrame({"size": count_stored_sizes(evidence, {"starred_rows": stars})})
+    return RunAccount(
+        title=body["title"],
+        certificate=body,
+        original=None,
+        published=published,
+        before=None,
+        sizes_before=pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64}),
+        sizes_after=sizes.group_by("size")
+        .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("size").sum().alias("rows"))
+        .sort("size"),
+        distributions={name: count_labels(counted.frame[name], counted.counts) for name, counted in values.items()},
+        details=Details(),
+        reasons=(),
+        lattice=(),
+        advice=(),
+        seconds={},
+        source="",
+        sections=build_outgoing_sections(body["public"], published),
+    )
+
+
+def reopen_release(run: Run) -> Run:
+    """The run with its data where it was published."""
+    path = run.out / "release" / DATA
+    if not path.exists():
+        return run
+    data = run.release.data
+    rows = DuckdbRows([path], path.parent, str(path))
+    table = StoredTable(rows, data.roles, data.hierarchies, data.missing)
+    return replace(run, release=replace(run.release, data=table))

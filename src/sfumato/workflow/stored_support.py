@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""What runs by duckdb and what does not: decided before any row is read."""
+
+from __future__ import annotations
+
+from sfumato.attack.anonymity.stored_attacks import explain_unsupported
+from sfumato.engine.choice import EngineChoice, choose_engine
+from sfumato.engine.engine_names import EngineName
+from sfumato.errors import PolicyError
+from sfumato.protect.anonymity.generalize import Generalize
+from sfumato.workflow.policy import DEMO, Policy
+
+RUNS = (
+    "generalize with global recoding as the only method, every model, missing = own_value or drop, the attacks linking "
+    "and homogeneity, and a release in Parquet"
+)
+
+
+def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
+    """The engine for a policy: as asked, or by the size of its data; an error if duckdb cannot do what is asked."""
+    name = wanted or policy.data.engine
+    reasons = list_unsupported(policy)
+    if name == "duckdb":
+        if reasons:
+            raise PolicyError(
+                f"the engine duckdb does not run {', '.join(reasons)}; it runs {RUNS}. Change the policy, or use "
+                "--engine memory"
+            )
+        return EngineChoice("duckdb", "as asked")
+    if name == "memory" or policy.shape != "table" or policy.data.path == DEMO:
+        return EngineChoice("memory", "as asked" if name == "memory" else "which reads this kind of data")
+    choice = choose_engine(policy.data.path)
+    if choice.name == "duckdb" and reasons:
+        return EngineChoice("memory", f"although the table may not fit, since duckdb does not run {', '.join(reasons)}")
+    return choice
+
+
+def list_unsupported(policy: Policy) -> list[str]:
+    """What a policy asks for that duckdb does not run."""
+    if policy.shape != "table" or policy.gives != "table":
+        return [f"{policy.protect[0].method}, which is not about tables"]
+    found = []
+    if policy.data.path == DEMO:
+        found.append("the built-in population")
+    if len(policy.protect) > 1:
+        found.append("several methods")
+    for method in policy.protect:
+        if not isinstance(method, Generalize):
+            found.append(method.method)
+        elif method.recoding != "global":
+            found.append("generalize with local recoding")
+    if policy.data.missing not in ("own_value", "drop"):
+        found.append(f"missing = {policy.data.missing}")
+    sensitive = policy.roles.sensitive
+    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive)) is not None]
+    if policy.output.format not in (None, "parquet"):
+        found.append(f"format = {policy.output.format}")
+    if policy.output.order != "as_read":
+        found.append(f"order = {policy.output.order}")
+    if policy.measure.classify is not None:
+        found.append("measure.classify")
+    if policy.data.comment is not None:
+        found.append("comments in text files")
+    return found

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Unique rows by few columns are those of memory, whether combinations are held or counted in the rows."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from sfumato.data.population import generate_population
+from sfumato.engine.stored_rows import MemoryRows
+from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
+from sfumato.measure.anonymity.unique_rows import find_unique_rows
+
+
+@pytest.mark.parametrize("held", [0, 500, 1 << 21])
+def test_unique_rows_are_those_of_memory(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_TUPLES", held)
+    frame = generate_population(800).drop("name")
+    frame = frame.with_columns(pl.when(pl.col("age") > 40).then(pl.col("education")).alias("education"))
+    rows = MemoryRows(frame)
+    assert find_stored_unique_rows(rows, frame.columns) == find_unique_rows(frame)
+    assert find_stored_unique_rows(rows, frame.columns[:2], 2) == find_unique_rows(frame, frame.columns[:2], 2)
+    assert find_stored_unique_rows(rows, []) == ()

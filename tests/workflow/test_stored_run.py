@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""A run by duckdb releases, measures and certifies what a run in memory does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sfumato.attack import Homogeneity, Linking
+from sfumato.errors import PolicyError
+from sfumato.workflow.certificate import Certificate
+from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.signature import load_signing_key, sign_certificate
+from sfumato.workflow.verification import verify
+from tests.command_line import Invoke
+from tests.protect.anonymity.test_stored_generalize import people
+
+POLICY = """
+[data]
+path = "PATH"
+missing = "MISSING"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "zip", "sex"]
+sensitive = ["disease"]
+insensitive = ["visits"]
+
+[hierarchies]
+age = { kind = "intervals", widths = [5, 20] }
+zip = { kind = "prefix", keep = [3, 2, 0] }
+disease = { kind = "tree", groups = { lung = ["flu", "cold"], other = ["cut", "ache"] } }
+
+[[protect]]
+method = "generalize"
+OPTIONS
+
+[[attack]]
+attack = "homogeneity"
+
+[output]
+format = "parquet"
+"""
+K = "models = [{ model = 'k_anonymity', k = 3 }]\nsuppression_limit = 0.1"
+L = "models = [{ model = 'k_anonymity', k = 2 }, { model = 'l_diversity', l = 2, column = 'disease' }]"
+T = "models = [{ model = 't_closeness', t = 0.3, column = 'disease', distance = 'ordered' }]\nsuppression_limit = 0.2"
+TREE = "models = [{ model = 't_closeness', t = 0.3, column = 'disease', distance = 'hierarchical' }]"
+DROP = f"{K}\nsuppressed_rows = 'drop'"
+BLANK = f"{L}\nsuppression_limit = 0.1\nsuppressed_rows = 'blank'"
+BETA = "models = [{ model = 'beta_likeness', beta = 2.0, column = 'disease' }]\nsuppression_limit = 0.3"
+CASES = {
+    "k": ("parquet", "own_value", K),
+    "l in text": ("csv", "own_value", f"{L}\nsuppression_limit = 0.05"),
+    "t": ("parquet", "own_value", T),
+    "tree": ("parquet", "own_value", TREE),
+    "dropping in text": ("csv", "drop", DROP),
+    "blank": ("parquet", "drop", BLANK),
+    "beta": ("parquet", "own_value", BETA),
+}
+
+
+def write_policy(folder: Path, kind: str, missing: str, options: str, rows: int = 600) -> Policy:
+    frame = people(rows, 0.01)
+    (folder / "parts").mkdir(exist_ok=True)
+    for number, part in enumerate(frame.iter_slices(250)):
+        path = folder / "parts" / f"{number}.{kind}"
+        part.write_parquet(path) if kind == "parquet" else part.write_csv(path)
+    text = POLICY.replace("PATH", f"parts/*.{kind}").replace("MISSING", missing).replace("OPTIONS", options)
+    return Policy.parse(text, folder / "policy.toml")
+
+
+def compare_runs(policy: Policy, folder: Path) -> tuple[Any, Any]:
+    ours, theirs = run(policy, folder / "memory", engine="memory"), run(policy, folder / "duckdb", engine="duckdb")
+    frames = [pl.read_parquet(done.out / "release" / "data.parquet") for done in (ours, theirs)]
+    assert frames[0].equals(frames[1])
+    assert frames[0].schema == frames[1].schema
+    assert ours.findings == theirs.findings
+    assert ours.release.claims == theirs.release.claims
+    for part in ("changes", "levels", "heights", "losses", "suppression", "formulas", "roles", "claims", "gate"):
+        assert ours.record[part] == theirs.record[part], part
+    for figure, value in theirs.record["utility"].items():
+        assert ours.record["utility"][figure] == pytest.approx(value), figure
+    assert {**ours.record["data"], "sha256": ""} == {**theirs.record["data"], "sha256": ""}
+    for part in ("unique_rows", "unique_before", "not_counted", "objections", "unchecked", "status", "warnings"):
+        assert ours.record["verdict"][part] == theirs.record["verdict"][part], part
+    return ours, theirs
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
+    ours, theirs = compare_runs(write_policy(tmp_path, *CASES[case]), tmp_path)
+    assert theirs.published
+    for attack, outcome in theirs.attacks:
+        other = next(found for kind, found in ours.attacks if type(kind) is type(attack))
+        assert (outcome.attempts, outcome.baseline) == (other.attempts, other.baseline)
+        assert outcome.facts == other.facts
+        if isinstance(attack, Homogeneity):
+            assert outcome.successes == other.successes
+        else:  # the guesses of one draw against those to expect; off by five deviations once in a million
+            assert isinstance(attack, Linking)
+            assert abs(outcome.successes - other.successes) <= 5 * max(outcome.successes, 1) ** 0.5
+    checked = verify(theirs.out, theirs.certificate.body["signer"])
+    assert checked.holds, checked.problems
+
+
+def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> None:
+    done = run(write_policy(tmp_path, "parquet", "own_value", T), tmp_path / "out", engine="duckdb")
+    ours, theirs = verify(done.out, engine="memory"), verify(done.out, engine="duckdb")
+    assert ours.holds
+    assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
+    assert any(finding.measured is not None for finding in theirs.findings)
+
+
+def sign_changed_release(out: Path, frame: pl.DataFrame) -> None:
+    """A forger with a key of their own: the data is another, and its checksum is certified."""
+    release = out / "release"
+    frame.write_parquet(release / "data.parquet")
+    body = {**Certificate.read(release).body}
+    body["files"] = {**body["files"], "data.parquet": hash_file(release / "data.parquet")}
+    body["data"] = {**body["data"], "sha256": body["files"]["data.parquet"], "rows": frame.height}
+    del body["signature"], body["signer"]
+    (release / "certificate.json").write_bytes(sign_certificate(body, load_signing_key()))
+
+
+def test_forged_and_damaged_data_is_found_in_the_file(tmp_path: Path) -> None:
+    done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    frame = pl.read_parquet(done.out / "release" / "data.parquet")
+    odd = frame.with_columns(pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("99")).otherwise("zip").alias("zip"))
+    sign_changed_release(done.out, odd)
+    for engine in ("memory", "duckdb"):
+        found = verify(done.out, engine=engine)
+        assert any("k_anonymity" in problem and "broken" in problem for problem in found.problems), engine
+    path = done.out / "release" / "data.parquet"
+    path.write_bytes(path.read_bytes()[:-50])
+    body = Certificate.read(done.out / "release").body
+    assert body["data"]["file"] == "data.parquet"
+    assert not verify(done.out, engine="duckdb").holds
+
+
+def test_the_commands_take_an_engine(tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_policy(tmp_path, "parquet", "own_value", K)
+    text = POLICY.replace("PATH", "parts/*.parquet").replace("MISSING", "own_value").replace("OPTIONS", K)
+    (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
+    done = invoke("run", tmp_path / "policy.toml", "--out", tmp_path / "out", "--engine", "duckdb")
+    assert done.code == 0
+    assert "Engine: duckdb, as asked." in done.out
+    checked = invoke("verify", tmp_path / "out", "--engine", "duckdb")
+    assert checked.code == 0
+    assert "Engine: duckdb" in checked.out
+    monkeypatch.setattr("sfumato.engine.choice.BYTES_A_CELL", 1 << 40)
+    assert (
+        "Engine: duckdb, since the table may take" in invoke("run", tmp_path / "policy.toml", "-o", tmp_path / "b").out
+    )
+    (tmp_path / "policy.toml").write_text(
+        text.replace("[output]", "[measure]\nclassify = 'disease'\n[output]"), encoding="utf-8"
+    )
+    assert (
+        "Engine: memory, although the table may not fit"
+        in invoke("run", tmp_path / "policy.toml", "-o", tmp_path / "c").out
+    )
+
+
+def test_a_policy_names_its_engine(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path, "parquet", "own_value", K)
+    chosen = policy.model_copy(update={"data": policy.data.model_copy(update={"engine": "duckdb"})})
+    done = run(chosen, tmp_path / "out")
+    assert done.record["engine"]["name"] == "duckdb"
+    assert len(done.release.data) == 600
+    assert done.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "recoding": "local"}]},
+            "local recoding",
+        ),
+        ({"protect": [{"method": "partition", "models": [{"model": "k_anonymity", "k": 2}]}]}, "partition"),
+        ({"attack": [{"attack": "linking", "knowledge": ["age"]}]}, "linking with knowledge"),
+        ({"output": {"format": "csv"}}, "format = csv"),
+        ({"output": {"order": "shuffled"}}, "order = shuffled"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_is_read(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    policy = write_policy(tmp_path, "parquet", "own_value", K)
+    for path in (tmp_path / "parts").iterdir():
+        path.unlink()
+    asked = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
+    with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; it runs generalize"):
+        run(asked, tmp_path / "out", engine="duckdb")
+    assert not (tmp_path / "out").exists()
