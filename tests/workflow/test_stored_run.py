@@ -181,6 +181,10 @@ def test_a_policy_names_its_engine(tmp_path: Path) -> None:
             {"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "recoding": "local"}]},
             "local recoding",
         ),
+        (
+            {"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "search": "incognito"}]},
+            "search = incognito",
+        ),
         ({"protect": [{"method": "partition", "models": [{"model": "k_anonymity", "k": 2}]}]}, "partition"),
         ({"attack": [{"attack": "linking", "knowledge": ["age"]}]}, "linking with knowledge"),
         ({"output": {"format": "csv"}}, "format = csv"),

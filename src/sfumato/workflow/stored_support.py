@@ -49,6 +49,8 @@ def list_unsupported(policy: Policy) -> list[str]:
             found.append(method.method)
         elif method.recoding != "global":
             found.append("generalize with local recoding")
+        elif method.search == "incognito":
+            found.append("search = incognito")
     if policy.data.missing not in ("own_value", "drop"):
         found.append(f"missing = {policy.data.missing}")
     sensitive = policy.roles.sensitive
