@@ -174,18 +174,21 @@ def test_a_policy_names_its_engine(tmp_path: Path) -> None:
     assert done.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
 
 
+TWO = {"model": "k_anonymity", "k": 2}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         (
-            {"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "recoding": "local"}]},
+            {"protect": [{"method": "generalize", "models": [TWO], "recoding": "local"}]},
             "local recoding",
         ),
         (
-            {"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "search": "incognito"}]},
+            {"protect": [{"method": "generalize", "models": [TWO], "search": "incognito"}]},
             "search = incognito",
         ),
-        ({"protect": [{"method": "partition", "models": [{"model": "k_anonymity", "k": 2}]}]}, "partition"),
+        ({"protect": [{"method": "partition", "models": [TWO]}]}, "partition"),
         ({"attack": [{"attack": "linking", "knowledge": ["age"]}]}, "linking with knowledge"),
         ({"output": {"format": "csv"}}, "format = csv"),
         ({"output": {"order": "shuffled"}}, "order = shuffled"),
