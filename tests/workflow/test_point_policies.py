@@ -62,6 +62,14 @@ def test_a_policy_reads_points_as_python_does(folder: Path, path: str) -> None:
         assert read_policy(folder, named, path) == expected
 
 
+@pytest.mark.parametrize("split", ["", "split = 'day'\n"])
+def test_a_signed_verdict_says_whether_k_counts_trips(folder: Path, split: str) -> None:
+    read_policy(folder, f"{split}coordinates = 'metres'\nregions = {GRID}")
+    done = sf.run(folder / "policy.toml", out=folder / "out")
+    for unchecked in (done.verdict.unchecked, done.certificate.body["verdict"]["unchecked"]):
+        assert any("k counts trips" in sentence for sentence in unchecked) == bool(split)
+
+
 def test_every_kind_of_region_can_be_described(folder: Path) -> None:
     corners = [[0, 0], [400, 0], [400, 400], [0, 400], [0, 0]]
     shape = {"type": "Polygon", "coordinates": [corners]}

@@ -118,6 +118,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record["signer"] = format_public_key(key)
         shut = list_refusals(record["gate"])
         verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
+        verdict = replace(verdict, unchecked=(*verdict.unchecked, *_list_policy_caveats(policy)))
         record["verdict"] = verdict.as_json()
         refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
         run_account = gather_account(policy, original, release, published, record, clock.seconds)
@@ -147,6 +148,13 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         label_rows(release, original)
     parts = (certificate, record, findings, attacks, verdict, refusals, kept, keys)
     return Run(target.named, release, *parts)
+
+
+def _list_policy_caveats(policy: Policy) -> tuple[str, ...]:
+    """What a policy leaves unchecked by the way it reads its data."""
+    if policy.data.points is None or policy.data.points.split is None:
+        return ()
+    return ("Each sequence is one trip, and k counts trips: what the trips of one person tell together was not tried.",)
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:
