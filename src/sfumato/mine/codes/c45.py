@@ -39,7 +39,7 @@ MOST_CLASSES = 1000
 
 
 @dataclass(frozen=True)
-class TestedColumn:
+class BranchColumn:
     """A column that a tree may test."""
 
     name: str
@@ -79,7 +79,7 @@ class C45Tree:
     """The column that it predicts."""
     classes_: npt.NDArray[Any]
     """The classes, in their order."""
-    columns: tuple[TestedColumn, ...]
+    columns: tuple[BranchColumn, ...]
     """The columns that it may test."""
     nodes: C45Nodes
     min_rows: int
@@ -159,7 +159,7 @@ def train_c45(
     nodes = grow_c45(read, codes, len(classes), min_rows)
     if confidence is not None:
         nodes = prune_c45(nodes, confidence)
-    tested = tuple(TestedColumn(column.name, None if column.is_number else column.words) for column in read)
+    tested = tuple(BranchColumn(column.name, None if column.is_number else column.words) for column in read)
     return C45Tree(target, classes.to_numpy(), tested, nodes, min_rows, confidence)
 
 
