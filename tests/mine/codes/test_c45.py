@@ -272,6 +272,8 @@ def test_bad_arguments_are_refused() -> None:
             train_c45(table, **arguments)
     with pytest.raises(sf.DataError, match="missing in 1 rows"):
         train_c45(sf.Table.of({"a": [1, 2], "y": ["u", None]}), "y")
+    with pytest.raises(sf.DataError, match="101 different values"):
+        train_c45(sf.Table.of({"a": range(101), "y": range(101)}), "y")
     with pytest.raises(sf.DataError, match="no rows"):
         train_c45(table.with_frame(table.frame.head(0)), "play")
     with pytest.raises(sf.DataError, match='tests the column "outlook"'):

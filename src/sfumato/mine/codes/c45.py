@@ -35,7 +35,8 @@ from sfumato.table import Table
 
 MIN_ROWS = 2
 CONFIDENCE = 0.25
-MOST_CLASSES = 1000
+MOST_CLASSES = 100
+"""Memory grows with the rows of a level times the classes."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,8 @@ def train_c45(
     classes = table.frame[target].unique().sort()
     if len(classes) > MOST_CLASSES:
         raise DataError(
-            f'{table.source}: the target "{target}" has {len(classes)} different values; a tree predicts classes: cut '
-            "it into intervals"
+            f'{table.source}: the target "{target}" has {len(classes)} different values; a tree predicts '
+            f"{MOST_CLASSES} classes at most: cut it into intervals"
         )
     codes = number_words(
         spell_cells(table.frame[target]), {word: index for index, word in enumerate(spell_cells(classes).to_list())}
