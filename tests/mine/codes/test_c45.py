@@ -161,7 +161,7 @@ def plain_tree(rows: list[Row], numbers: list[bool], least: int, everything: lis
 
 def plain_errors(tree: Any) -> int:
     if isinstance(tree, dict):
-        return sum(tree.values()) - max(tree.values())
+        return int(sum(tree.values()) - max(tree.values()))
     return sum(plain_errors(branch) for branch in tree[2].values())
 
 
@@ -170,7 +170,7 @@ def plain_limit(counts: dict[Any, int]) -> float:
     n = sum(counts.values())
     e = n - max(counts.values())
     if not e:
-        return n * (1 - 0.25 ** (1 / n))
+        return float(n * (1 - 0.25 ** (1 / n)))
     z2 = 0.6925**2
     return n * (e + 0.5 + z2 / 2 + math.sqrt(z2 * ((e + 0.5) * (1 - (e + 0.5) / n) + z2 / 4))) / (n + z2)
 
@@ -269,9 +269,11 @@ def test_bad_arguments_are_refused() -> None:
         ({"target": "play", "confidence": 1.5}, "between 0 and 1"),
     ):
         with pytest.raises(sf.PolicyError, match=message):
-            train_c45(table, **arguments)  # type: ignore[arg-type]
+            train_c45(table, **arguments)
     with pytest.raises(sf.DataError, match="missing in 1 rows"):
         train_c45(sf.Table.of({"a": [1, 2], "y": ["u", None]}), "y")
+    with pytest.raises(sf.DataError, match="101 different values"):
+        train_c45(sf.Table.of({"a": range(101), "y": range(101)}), "y")
     with pytest.raises(sf.DataError, match="no rows"):
         train_c45(table.with_frame(table.frame.head(0)), "play")
     with pytest.raises(sf.DataError, match='tests the column "outlook"'):

@@ -19,6 +19,7 @@ from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.booster import Booster, BoosterTree
 from sfumato.mine.codes.tree_key import TreeKey
+from sfumato.progress import report_progress
 from sfumato.table import Table
 
 _STRANGER = "the trees were not grown on this table under this key"
@@ -119,11 +120,12 @@ def _check_covers(booster: Booster, forms: _BothForms) -> list[Ints]:
     scores = np.tile(booster.start, (len(forms.seen), 1))
     leaves, before = [], scores.copy()
     for index, tree in enumerate(booster.trees):
+        report_progress("sending rows down the trees", index, len(booster.trees))
         if index % len(booster.start) == 0:
             before = scores.copy()  # a round's trees all start from the same scores
         weights = _weigh_rows(booster, before, tree.group)
         leaf = booster.reach(tree, forms.seen)
-        cover = _sum_up(tree, np.bincount(leaf, weights=weights, minlength=len(tree.left)))
+        cover = _sum_up(tree, np.bincount(leaf, weights=weights, minlength=len(tree.left)).astype(np.float64))
         slack = _CLOSE * cover + (_CLOSE if booster.maker == "XGBoost" else 0)
         whole = tree.cover[0] > cover[0] - slack[0]
         if bool((tree.cover > cover + slack).any() or (whole and (tree.cover < cover - slack).any())):
@@ -150,7 +152,10 @@ def _sum_up(tree: BoosterTree, cover: Floats) -> Floats:
 
 
 def _locate_thresholds(booster: Booster, forms: _BothForms, leaves: list[Ints]) -> list[Floats]:
-    """Every tree's thresholds among the originals; one way of making thresholds must explain all of them."""
+    """Every tree's thresholds among the originals; one way of making thresholds must explain all of them.
+
+    XGBoost's two ways exclude each other: all codes are at a root, so that a middle of two of them is none of them.
+    """
     ways = (_take_middle_above,) if booster.maker == "LightGBM" else (_take_value, _take_middle_of_node)
     for way in ways:
         found = [way(booster, tree, forms, leaf) for tree, leaf in zip(booster.trees, leaves, strict=True)]
@@ -212,7 +217,7 @@ def _take_middle_of_node(booster: Booster, tree: BoosterTree, forms: _BothForms,
     made = np.full(len(tree.left), np.nan)
     rows_below = _list_rows(tree, leaf)
     for node in np.flatnonzero(tree.tests):
-        rows = rows_below[node]
+        rows = rows_below[int(node)]
         seen, true = forms.seen[rows, tree.feature[node]], forms.true[rows, tree.feature[node]]
         known = ~np.isnan(seen)
         seen, true = seen[known], true[known]

@@ -35,11 +35,12 @@ from sfumato.table import Table
 
 MIN_ROWS = 2
 CONFIDENCE = 0.25
-MOST_CLASSES = 1000
+MOST_CLASSES = 100
+"""Memory grows with the rows of a level times the classes."""
 
 
 @dataclass(frozen=True)
-class TestedColumn:
+class BranchColumn:
     """A column that a tree may test."""
 
     name: str
@@ -79,7 +80,7 @@ class C45Tree:
     """The column that it predicts."""
     classes_: npt.NDArray[Any]
     """The classes, in their order."""
-    columns: tuple[TestedColumn, ...]
+    columns: tuple[BranchColumn, ...]
     """The columns that it may test."""
     nodes: C45Nodes
     min_rows: int
@@ -149,8 +150,8 @@ def train_c45(
     classes = table.frame[target].unique().sort()
     if len(classes) > MOST_CLASSES:
         raise DataError(
-            f'{table.source}: the target "{target}" has {len(classes)} different values; a tree predicts classes: cut '
-            "it into intervals"
+            f'{table.source}: the target "{target}" has {len(classes)} different values; a tree predicts '
+            f"{MOST_CLASSES} classes at most: cut it into intervals"
         )
     codes = number_words(
         spell_cells(table.frame[target]), {word: index for index, word in enumerate(spell_cells(classes).to_list())}
@@ -159,7 +160,7 @@ def train_c45(
     nodes = grow_c45(read, codes, len(classes), min_rows)
     if confidence is not None:
         nodes = prune_c45(nodes, confidence)
-    tested = tuple(TestedColumn(column.name, None if column.is_number else column.words) for column in read)
+    tested = tuple(BranchColumn(column.name, None if column.is_number else column.words) for column in read)
     return C45Tree(target, classes.to_numpy(), tested, nodes, min_rows, confidence)
 
 

@@ -23,7 +23,7 @@ from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.table import Table
 
 if TYPE_CHECKING:
-    from sfumato.mine.codes.c45 import C45Tree, TestedColumn
+    from sfumato.mine.codes.c45 import BranchColumn, C45Tree
 
 _STRANGER = "the tree was not grown on this table under this key"
 
@@ -74,7 +74,7 @@ def _flag_falling_tests(tree: C45Tree, key: TreeKey) -> Flags:
     return np.array([*falls, False])[tree.nodes.column]
 
 
-def _restore_words(column: TestedColumn, key: TreeKey) -> TestedColumn:
+def _restore_words(column: BranchColumn, key: TreeKey) -> BranchColumn:
     if column.words is None or column.name not in key.categories:
         return column
     names = key.categories[column.name]

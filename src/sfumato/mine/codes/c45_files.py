@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Flags
 from sfumato.errors import DataError
-from sfumato.mine.codes.c45 import C45Tree, TestedColumn
+from sfumato.mine.codes.c45 import BranchColumn, C45Tree
 from sfumato.mine.codes.c45_nodes import NONE, C45Nodes
 
 FORM = 1
@@ -46,7 +46,7 @@ def build_c45(given: dict[str, Any], source: str) -> C45Tree:
     tally = np.array(given["tally"], dtype=np.int64)
     words = given["words"]
     columns = tuple(
-        TestedColumn(str(name), None if some is None else tuple(None if one is None else str(one) for one in some))
+        BranchColumn(str(name), None if some is None else tuple(None if one is None else str(one) for one in some))
         for name, some in zip(given["features"], words, strict=True)
     )
     classes = np.array([str(name) for name in given["classes"]])
@@ -62,7 +62,7 @@ def build_c45(given: dict[str, Any], source: str) -> C45Tree:
     )  # fmt: skip
 
 
-def _make_a_tree(nodes: C45Nodes, columns: tuple[TestedColumn, ...], classes: int) -> bool:
+def _make_a_tree(nodes: C45Nodes, columns: tuple[BranchColumn, ...], classes: int) -> bool:
     """Whether levels follow each other, tests fit their columns, and rows of children add up to their parents'."""
     many, inner = len(nodes), nodes.column >= 0
     parts = (nodes.threshold, nodes.missing, nodes.children, nodes.word)
@@ -83,7 +83,7 @@ def _make_a_tree(nodes: C45Nodes, columns: tuple[TestedColumn, ...], classes: in
     return shaped and _fit_words(nodes, columns, number) and _add_up(nodes)
 
 
-def _fit_words(nodes: C45Nodes, columns: tuple[TestedColumn, ...], number: Ints) -> bool:
+def _fit_words(nodes: C45Nodes, columns: tuple[BranchColumn, ...], number: Flags) -> bool:
     """Whether every child of a test of words has a word of its own, and no other node has one."""
     if any(column.words is not None and len(set(column.words)) < len(column.words) for column in columns):
         return False

@@ -138,7 +138,7 @@ def estimate_errors(tally: Ints, confidence: float) -> Floats:
     middle = wrong + 0.5
     spread = np.sqrt(square * (middle * (1 - middle / rows) + square / 4))
     some = rows * (middle + square / 2 + spread) / (rows + square)
-    return np.where(wrong > 0, some, rows * (1 - confidence ** (1 / rows)))
+    return np.asarray(np.where(wrong > 0, some, rows * (1 - confidence ** (1 / rows))))
 
 
 def _choose_leaves(nodes: C45Nodes, errors: Floats, slack: float) -> Flags:

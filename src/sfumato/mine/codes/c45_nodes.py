@@ -65,13 +65,13 @@ class C45Nodes:
             here = np.repeat(self.first[inner], many) + step
             order.append(here)
         kept = np.concatenate(order)
-        many, inner, missing = children[kept], children[kept] > 0, self.missing[kept]
+        many, is_test, missing = children[kept], children[kept] > 0, self.missing[kept]
         missing = np.where(turned[kept] & (missing >= 0), 1 - missing, missing)
         return C45Nodes(
-            np.where(inner, self.column[kept], NONE),
-            np.where(inner, self.threshold[kept], np.nan),
-            np.where(inner, missing, NONE),
-            np.where(inner, 1 + np.cumsum(many) - many, NONE),
+            np.where(is_test, self.column[kept], NONE),
+            np.where(is_test, self.threshold[kept], np.nan),
+            np.where(is_test, missing, NONE),
+            np.where(is_test, 1 + np.cumsum(many) - many, NONE),
             many,
             self.word[kept],
             self.tally[kept],
