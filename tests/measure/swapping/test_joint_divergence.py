@@ -41,7 +41,7 @@ def by_bayes(before: Rows, after: Rows) -> float:
         parts = [
             (sum(row[at] == pattern[at] for row in own) + 0.5) / (len(own) + len(domains[at]) / 2) for at in (0, 1)
         ]
-        return (len(own) + 0.5) / (len(rows) + len(domains[2]) / 2) * prod(parts)
+        return float((len(own) + 0.5) / (len(rows) + len(domains[2]) / 2) * prod(parts))
 
     return sum(
         chance(before, pattern) * log2(chance(before, pattern) / chance(after, pattern))

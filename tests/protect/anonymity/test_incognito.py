@@ -83,7 +83,7 @@ def count_by_the_book(small: Small, k: int) -> list[tuple[int, int, int]]:
     """Candidates, checked and accepted nodes for each size of subsets: Figure 8, one queue for a whole size."""
     width = len(small.hierarchies)
     heights = [len(hierarchy[0]) for hierarchy in small.hierarchies]
-    graph = {((column, level),) for column in range(width) for level in range(heights[column])}
+    graph: set[Any] = {((column, level),) for column in range(width) for level in range(heights[column])}
     counts = []
     for size in range(1, width + 1):
         kept, queue, checked, marked = set(graph), sorted(roots_of(graph), key=height), 0, set()

@@ -82,32 +82,37 @@ def _compare_patterns(coded: Sequence[_CodedColumn]) -> float:
 
 def _compare_by_bayes(others: Sequence[_CodedColumn], own: _CodedColumn) -> float:
     """D of two simple Bayes models: that of the column, and of each other column given its value (the chain rule)."""
-    values = np.unique(np.concatenate([own.before, own.after]))
-    marginal = [_smooth_shares(_count_pairs(np.zeros_like(part), part, 1, own.width)[0, values]) for part in _both(own)]
-    divergence = _sum_divergence(*marginal)
-    for other in others:
-        here = np.unique(np.concatenate([other.before, other.after]))
-        tables = [
-            _smooth_shares(_count_pairs(x, y, other.width, own.width)[here][:, values])
-            for x, y in zip(_both(other), _both(own), strict=True)
-        ]
-        given = (tables[0] * np.log2(tables[0] / tables[1])).sum(axis=0)
-        divergence += float(marginal[0] @ given)
-    return divergence
+    values = [np.bincount(part, minlength=own.width).astype(np.float64) for part in (own.before, own.after)]
+    there = (values[0] + values[1]) > 0
+    marginal = [_smooth_shares(counts[there]) for counts in values]
+    weights = np.zeros(own.width)
+    weights[there] = marginal[0]
+    return _sum_divergence(*marginal) + sum(_compare_given(other, own, values, weights) for other in others)
 
 
-def _both(column: _CodedColumn) -> tuple[Ints, Ints]:
-    return column.before, column.after
+def _compare_given(other: _CodedColumn, own: _CodedColumn, values: Sequence[Floats], weights: Floats) -> float:
+    """The mean over values y of D between the distributions of x given y.
 
-
-def _count_pairs(first: Ints, second: Ints, height: int, width: int) -> Floats:
-    return np.bincount(first * width + second, minlength=height * width).reshape(height, width).astype(np.float64)
+    Pairs that occur neither before nor after are alike for each y, and are only counted: there may be very many.
+    """
+    pairs, place = np.unique(
+        np.concatenate([other.before * own.width + own.before, other.after * own.width + own.after]),
+        return_inverse=True,
+    )
+    early = np.bincount(place[: len(own.before)], minlength=len(pairs)) + PRIOR
+    late = np.bincount(place[len(own.before) :], minlength=len(pairs)) + PRIOR
+    y, height = pairs % own.width, len(np.unique(np.concatenate([other.before, other.after])))
+    before, after = (counts + PRIOR * height for counts in values)
+    seen = weights[y] * (early / before[y]) * np.log2(early / before[y] / (late / after[y]))
+    absent = height - np.bincount(y, minlength=own.width)
+    unseen = weights * absent * (PRIOR / before) * np.log2(after / before)
+    return float(seen.sum() + unseen.sum())
 
 
 def _smooth_shares(counts: Floats) -> Floats:
-    """Shares of counts, down each column of a table, with half a count more in every cell."""
+    """Shares of counts, with half a count more each."""
     more = counts + PRIOR
-    shares: Floats = more / more.sum(axis=0)
+    shares: Floats = more / more.sum()
     return shares
 
 

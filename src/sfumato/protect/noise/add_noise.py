@@ -187,9 +187,8 @@ class AddNoise(Method):
         cut = [
             CutColumn.of(column, self.discretize[column.name]) for column in columns if column.name in self.discretize
         ]
-        published = data.with_frame(
-            data.frame.drop(data.identifying).with_columns(changed.published for changed in (*noisy, *cut))
-        )
+        changed: list[_NoisyColumn | CutColumn] = [*noisy, *cut]
+        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.published for one in changed))
         kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
             data=published,
@@ -206,12 +205,12 @@ class AddNoise(Method):
                 ),
                 claim_nobody_named(data),
             ),
-            losses=_compute_noise_losses([changed.loss for changed in (*noisy, *cut)]),
+            losses=_compute_noise_losses([one.loss for one in changed]),
             details=NoiseDetails(
                 rows=np.arange(len(data), dtype=np.int64),
                 public={noisy_column.column.name: self._describe_public_noise(noisy_column) for noisy_column in noisy}
                 | {column.column.name: column.describe_public(self.confidence) for column in cut},
-                loss={changed.column.name: changed.loss for changed in (*noisy, *cut)},
+                loss={one.column.name: one.loss for one in changed},
             ),
             changes=state_changes(self, data, published, dict.fromkeys(self._names(), kind)),
         )
