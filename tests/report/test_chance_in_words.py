@@ -163,6 +163,10 @@ def test_who_knew_what_is_told_as_the_certificate_has_it(runs: Any) -> None:
         ({"knowledge": None, "columns": ["ill"]}, "all 2 quasi-identifying columns"),
         ({"knowledge": None, "column": "age"}, '"sex"'),
         ({"knowledge": "pairs"}, "how often items occur, alone and two together"),
+        (
+            {"knowledge": "supports", "known_share": 0.5},
+            "how often each item occurs, for 50\N{NO-BREAK SPACE}% of them",
+        ),
         ({}, ""),
     ],
 )

@@ -197,7 +197,7 @@ def _refuse_other_shapes(folder: Path, data: Any) -> None:
     if isinstance(data, Patterns):
         raise PolicyError(
             f"{folder}: this release holds patterns, which are already mined: open {root / 'data.txt'}, or use "
-            "Patterns.read; --column and --target are for tables"
+            f"{type(data).__name__}.read; --column and --target are for tables"
         )
     if isinstance(data, Baskets):
         name = next(path.name for path in sorted(root.glob("data.*")))

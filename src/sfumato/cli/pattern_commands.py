@@ -168,20 +168,21 @@ def _flag_holders(path: Path, words: Iterable[str], reading: Reading) -> _Holder
     from sfumato.mine.sequences.containment import flag_rows
     from sfumato.sequences import Sequences
 
-    columns = {"id": reading.id_column, "item": reading.item}
+    name, item, separator = reading.id_column, reading.item, reading.separator
     if reading.is_sequences or is_sequence_file(path):
-        rows: Sequences | Baskets = Sequences.read(path, **columns, time=reading.time, separator=reading.separator)
-        elements = _parse_elements(words, rows)
-        flags = flag_rows(rows, elements, reading.max_gap, reading.window)  # type: ignore[arg-type]
-        kind = "sequences"
-    else:
-        _refuse_limits(path, reading)
-        rows = Baskets.read(path, **columns, separator=reading.separator)
-        elements = _parse_elements(words, rows)
-        flags, kind = _flag_baskets(rows, {item for element in elements for item in element}), "baskets"
-    known = set(rows.items)
-    wanted = {item for element in elements for item in element}
-    return _Holders(flags, kind, rows.ids, len(wanted - known))
+        sequences = Sequences.read(path, id=name, item=item, time=reading.time, separator=separator)
+        elements = _parse_elements(words, sequences)
+        flags = flag_rows(sequences, elements, reading.max_gap, reading.window)
+        return _Holders(flags, "sequences", sequences.ids, _count_unknown(elements, sequences))
+    _refuse_limits(path, reading)
+    baskets = Baskets.read(path, id=name, item=item, separator=separator)
+    elements = _parse_elements(words, baskets)
+    flags = _flag_baskets(baskets, {item for element in elements for item in element})
+    return _Holders(flags, "baskets", baskets.ids, _count_unknown(elements, baskets))
+
+
+def _count_unknown(elements: list[list[Any]], rows: Sequences | Baskets) -> int:
+    return len({item for element in elements for item in element} - set(rows.items))
 
 
 def _flag_baskets(baskets: Baskets, items: set[Any]) -> Flags:

@@ -47,7 +47,7 @@ def is_rule_set_file(path: Path) -> bool:
 
 def write_rule_set(path: Path, rules: RuleSet) -> None:
     """Write the whole file, or nothing."""
-    items = sorted({item for rule in rules.rules for item in (*rule.left, *rule.right)})  # type: ignore[type-var]
+    items = sorted({item for rule in rules.rules for item in (*rule.left, *rule.right)})
     header, words = number_items(path, items)
     word = dict(zip(items, words, strict=True))
     lines = [

@@ -151,11 +151,10 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
         wanted = {attack.get("column"), *(attack.get("columns") or ())}
         knowledge = [name for name in quasi if name not in wanted]
     if isinstance(knowledge, str):
-        return (
-            wording.list_names([knowledge])
-            if attack.get("known")
-            else wording.KNOWS.get(knowledge, wording.space_name(knowledge))
-        )
+        if attack.get("known"):
+            return wording.list_names([knowledge])
+        words, share = wording.KNOWS.get(knowledge, wording.space_name(knowledge)), attack.get("known_share", 1.0)
+        return words if share == 1 else f"{words}, for {wording.format_percent(share)} of them"
     if knowledge and all(isinstance(side, list | tuple) for side in knowledge):
         return "; on the other side ".join(wording.list_names(side) for side in knowledge)
     if quasi and set(knowledge or ()) == set(quasi):

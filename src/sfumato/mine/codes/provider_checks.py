@@ -153,14 +153,14 @@ def refuse_left_out(found: Collection[ItemIndices], baskets: Baskets, least: int
 
 
 def _count_frequent_pairs(baskets: Baskets, least: int) -> int:
-    from scipy.sparse import csr_matrix, triu
+    from scipy.sparse import coo_matrix, csr_matrix, triu
 
     held = csr_matrix(
         (np.ones(baskets.codes.size, dtype=np.int64), baskets.codes, baskets.offsets),
         shape=(len(baskets), len(baskets.items)),
     )
     held = held[:, np.bincount(baskets.codes, minlength=len(baskets.items)) >= least]
-    return int((triu(held.T @ held, 1).data >= least).sum())
+    return int((coo_matrix(triu(held.T @ held, 1)).data >= least).sum())
 
 
 def _join_level(level: Collection[ItemIndices]) -> Iterator[ItemIndices]:
