@@ -156,11 +156,24 @@ def test_sites_must_agree_on_parameters_and_kinds_of_items() -> None:
         {"min_support": 0.5, "protocol": "magic"},
         {"min_support": 0.5, "max_length": 0},
         {"min_support": 0.5, "name_bytes": 0},
+        {"min_support": 0.5, "floor": 0},
     ],
 )
 def test_bad_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(PolicyError):
         JointQuestion(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_small_site_does_not_tell_the_names_of_its_rare_items_below_its_floor() -> None:
+    """Of three baskets at 10 %, one is enough: every item there would be a candidate that all sites get to know."""
+    sites = [[["flu"]] * 40, [["flu"]] * 40, [["flu"], ["flu"], ["flu", "rare illness"]]]
+    frames: list[bytes] = []
+    with pytest.raises(PartyError, match="the names of 1 items that are in fewer than 3") as caught:
+        sf.parties.mine_horizontal(sites, 0.1, floor=3, tap=frames.append)
+    assert "rare illness" not in str(caught.value)
+    assert not any(b"/key" in frame for frame in frames)
+    assert sf.parties.mine_horizontal(sites, 0.1, floor=1).itemsets["items"].to_list() == [["flu"]]
+    assert sf.parties.mine_horizontal([*sites[:2], [["flu"]] * 3], 0.1, floor=3).itemsets.height == 1
 
 
 def test_long_names_are_refused_with_the_cure() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ import sfumato as sf
 from sfumato.errors import PartyError, PolicyError
 from sfumato.parties.group import get_group
 from sfumato.parties.joint_anonymity import list_points
+from sfumato.parties.network import Network
 
 Row = tuple[int | None, str]
 
@@ -53,6 +55,23 @@ def test_lists_have_the_common_length_and_filling_is_never_small(classes: dict[b
     own = {get_group().hash_entry("test", cells): min(count, 3) for cells, count in classes.items()}
     assert all(counts[point] == count for point, count in own.items())
     assert all(count >= 3 for point, count in counts.items() if point not in own)
+
+
+def test_lists_that_would_take_hours_are_refused() -> None:
+    with pytest.raises(PartyError, match="2,048,000 points, above 1,048,576"):
+        sf.parties.check_k_anonymity([make_table([(age, "a") for age in range(1500)])] * 3, 1000)
+
+
+def test_a_last_site_that_tells_sites_different_answers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = Network.send
+
+    async def lie(network: Network, receiver: str, kind: str, arrays: Any = None, facts: Any = None) -> None:
+        is_lie = kind.endswith("/answer") and receiver == "site 1"
+        await send(network, receiver, kind, arrays, {"holds": False} if is_lie else facts)
+
+    monkeypatch.setattr(Network, "send", lie)
+    with pytest.raises(PartyError, match="found different results"):
+        sf.parties.check_k_anonymity([make_table([(30, "a")])] * 3, 2)
 
 
 def test_wrong_questions_are_refused() -> None:

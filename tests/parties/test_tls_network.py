@@ -127,6 +127,30 @@ def test_a_replayed_frame_ends_the_others(folders: list[SiteFolder]) -> None:
     assert_ended(run_all(folders, {"south": replay}), "replayed")
 
 
+def test_a_flood_of_messages_waits_at_its_sender(folders: list[SiteFolder]) -> None:
+    """256 messages may wait; without a limit on their bytes, a site could fill another's memory."""
+    most = 1 << 20
+
+    async def flood(network: TlsNetwork) -> object:
+        for number in range(40):
+            await network.send("east", f"flood {number}", {"noise": np.zeros(most // 4, dtype=np.uint8)})
+        return await network.exchange("end")
+
+    async def take_late(network: TlsNetwork) -> object:
+        network.most_bytes = most
+        largest = 0
+        for number in range(40 if network.site == "east" else 0):
+            await asyncio.sleep(0.02)  # the reading task takes what it is allowed to
+            largest = max(largest, network._waiting_bytes["south"])
+            await network.receive("south", f"flood {number}")
+        await network.exchange("end")
+        return largest
+
+    results = run_all(folders, {"east": take_late, "north": take_late, "south": flood})
+    assert isinstance(results["east"], int), results
+    assert most // 2 < results["east"] <= most
+
+
 def test_wrong_shapes_and_numbers_end_the_others(folders: list[SiteFolder]) -> None:
     async def garble(network: TlsNetwork) -> object:
         send = network.send

@@ -68,6 +68,8 @@ class JointQuestion:
     """The most items of an itemset."""
     name_bytes: int = 64
     """The most bytes of an item's name; all names are sent at this length."""
+    floor: int = 1
+    """From how many of its own baskets a site lets the others know an item's name; each site may have its own."""
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -79,6 +81,8 @@ class JointQuestion:
             raise PolicyError("max_length must be a whole number of items, at least 1, or None")
         if type(self.name_bytes) is not int or not 1 <= self.name_bytes <= 1024:
             raise PolicyError("name_bytes must be a whole number from 1 to 1024")
+        if type(self.floor) is not int or self.floor < 1:
+            raise PolicyError("floor must be a whole number of baskets, at least 1")
         for name, threshold in (("min_support", self.share), ("min_confidence", self.confidence)):
             if threshold is not None and count_bits(threshold) > MOST_BITS:
                 raise PolicyError(f"{name} has too many digits; round it to eight or fewer")
@@ -113,15 +117,17 @@ def mine_horizontal(
     protocol: Protocol = "shamir",
     max_length: int | None = None,
     name_bytes: int = 64,
+    floor: int = 1,
     names: Sequence[str] | None = None,
     tap: Tap | None = None,
 ) -> JointResult:
     """Mine baskets of several sites as if pooled, with all sites in this process; for tests and study.
 
     Between organizations, each runs its own site: `sfumato party`. The protocol is "shamir" (three or more sites),
-    "textbook" (the ring sum, for study) or "counts" (no protection, for comparison). `tap` is called with every frame.
+    "textbook" (the ring sum, for study) or "counts" (no protection, for comparison). A site that would tell the name of
+    an item in fewer than `floor` of its own baskets ends the run. `tap` is called with every frame.
     """
-    question = JointQuestion(min_support, min_confidence, protocol, max_length, name_bytes)
+    question = JointQuestion(min_support, min_confidence, protocol, max_length, name_bytes, floor)
 
     async def mine(network: Network, own: Baskets) -> SiteResult:
         return await mine_site(network, own, question)
@@ -209,7 +215,14 @@ class _SiteMining:
     async def _unite_items(self, is_text: bool) -> list[Item]:
         """Items that are frequent at some site."""
         report_progress("level 1: uniting items")
-        names = [str(item).encode("utf-8") for item in self.counts.list_items(self.least)]
+        named = self.counts.list_items(self.least)
+        rare = len(named) - len(self.counts.list_items(max(self.least, self.question.floor)))
+        if rare:
+            raise PartyError(
+                f"the names of {rare} items that are in fewer than {self.question.floor} of this site's baskets would "
+                "be told to the other sites; raise min_support everywhere, or lower floor here if they may know them"
+            )
+        names = [str(item).encode("utf-8") for item in named]
         long = sum(len(name) > self.question.name_bytes for name in names)
         if long:
             raise PartyError(

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.errors import PartyError, PolicyError, quote_names
-from sfumato.parties.agreement import agree_on_parameters
+from sfumato.parties.agreement import agree_on_parameters, confirm_result
 from sfumato.parties.group import Group, get_group
 from sfumato.parties.network import Network, Tap, run_sites
 from sfumato.parties.result import SiteAnswer
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 STEP = "classes"
 DOMAIN = "sfumato classes"
+MOST_POINTS = 1 << 20
+"""The longest list of one site: some minutes of mixing."""
 FROM_RESULT = (
     "if the answer is yes: of a class with fewer than k rows at home, that the other sites have the rest",
     "if it is no: that some class is too small, and if none is at home, that it is at other sites",
@@ -99,10 +101,16 @@ async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
     await agree_on_parameters(network, parameters)
     classes = count_classes(table, columns)
     room = await agree_on_length(network, "shamir", len(classes) + 1, STEP)
+    if room * k > MOST_POINTS:
+        raise PartyError(
+            f"up to {room:,} classes of {k} rows are lists of {room * k:,} points, above {MOST_POINTS:,}; generalize "
+            "the columns, or check a smaller k"
+        )
     own = SiteSecrets(get_group().draw_scalar(), get_group().draw_scalar())
     points = list_points(get_group(), f"{DOMAIN} {network.session}", classes, k, room * k)
     mixed = await mix_lists(network, own, points, STEP, network.sites)
     holds = await _announce_answer(network, mixed, k)
+    await confirm_result(network, str(holds))
     adversary = describe_adversary("shamir", len(network.sites))
     statement = network.state("k_anonymity", adversary, FROM_RESULT)
     return SiteAnonymity(k, holds, statement, network.transcript)

@@ -38,6 +38,7 @@ path = "baskets.dat"
 task = "horizontal"  # or "vertical", "sums", "contingency", "k_anonymity"
 min_support = 0.01
 min_confidence = 0.5
+floor = 10  # stop before telling the name of an item in fewer of this site's baskets
 
 [network]
 timeout = 60  # seconds without a sign of life until a site is given up

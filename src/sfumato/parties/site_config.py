@@ -83,12 +83,16 @@ class HorizontalSection(Description):
     """The most items of an itemset."""
     name_bytes: int = 64
     """The most bytes of an item's name."""
+    floor: int = 1
+    """This site does not take part if it would tell the name of an item in fewer of its baskets; may differ."""
 
     def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
         """Check the question and read the data, before any other site is called; then this site's part."""
         if data.shape == "table":
             raise PolicyError("horizontal mining needs baskets, not a table; write a column of items in long form")
-        question = JointQuestion(self.min_support, self.min_confidence, self.protocol, self.max_length, self.name_bytes)
+        question = JointQuestion(
+            self.min_support, self.min_confidence, self.protocol, self.max_length, self.name_bytes, self.floor
+        )
         baskets = Baskets.read(data.path, data.format, id=data.id, item=data.item)
         return lambda network: mine_site(network, baskets, question)
 

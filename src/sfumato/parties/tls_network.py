@@ -97,6 +97,8 @@ class TlsNetwork(Network):
         super().__init__(connecting.own.name, connecting.sites, session, connecting.timeout, connecting.most_bytes)
         self._connections = connections
         self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue(MOST_WAITING) for site in self.others}
+        self._waiting_bytes = dict.fromkeys(self.others, 0)
+        self._taken = {site: asyncio.Event() for site in self.others}
         self._failure: asyncio.Future[PartyError] = asyncio.get_running_loop().create_future()
         self._tasks = [asyncio.create_task(self._read(site)) for site in self.others]
         self._tasks.append(asyncio.create_task(self._give_signs()))
@@ -124,6 +126,12 @@ class TlsNetwork(Network):
                     connection.writer.write(sign)
 
     async def _fetch(self, sender: str) -> bytes:
+        frame = await self._fetch_from_queue(sender)
+        self._waiting_bytes[sender] -= len(frame)
+        self._taken[sender].set()
+        return frame
+
+    async def _fetch_from_queue(self, sender: str) -> bytes:
         queue = self._frames[sender]
         if not queue.empty():
             return queue.get_nowait()
@@ -143,11 +151,19 @@ class TlsNetwork(Network):
             while (frame := await self._read_frame(site)) != _GOODBYE:
                 if frame not in (_WORKING, _WAITING):
                     _raise_abort(frame, self.most_bytes)
-                    await self._frames[site].put(frame)
+                    await self._keep(site, frame)
         except PartyError as error:
             self._fail(PartyError(f'site "{site}": {error}'))
         except (OSError, EOFError):
             self._fail(PartyError(f'site "{site}": the connection ended before the run did'))
+
+    async def _keep(self, site: str, frame: bytes) -> None:
+        """Put a frame where it waits to be used, as soon as those that wait leave room below the limit."""
+        while self._waiting_bytes[site] and self._waiting_bytes[site] + len(frame) > self.most_bytes:
+            self._taken[site].clear()
+            await self._taken[site].wait()
+        self._waiting_bytes[site] += len(frame)
+        await self._frames[site].put(frame)
 
     async def _read_frame(self, site: str) -> bytes:
         frame = await read_frame(
