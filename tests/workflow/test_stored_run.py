@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.attack import Homogeneity, Linking
 from sfumato.errors import PolicyError
 from sfumato.workflow.certificate import Certificate
@@ -91,7 +92,12 @@ def compare_runs(policy: Policy, folder: Path) -> tuple[Any, Any]:
     return ours, theirs
 
 
-@pytest.mark.parametrize("case", CASES)
+QUICK = ("t", "dropping in text")
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
+)
 def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
     ours, theirs = compare_runs(write_policy(tmp_path, *CASES[case]), tmp_path)
     assert theirs.published
@@ -172,6 +178,10 @@ def test_a_policy_names_its_engine(tmp_path: Path) -> None:
     assert done.record["engine"]["name"] == "duckdb"
     assert len(done.release.data) == 600
     assert done.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
+    with pytest.raises(PolicyError, match="keeps nothing in memory"):
+        sf.run(policy.data.path, chosen)
+    with pytest.raises(PolicyError, match="reads files"):
+        sf.run(people(20), chosen)
 
 
 @pytest.mark.parametrize(
