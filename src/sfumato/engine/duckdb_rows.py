@@ -7,6 +7,7 @@ order of rows never depends on how many threads count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,7 +125,9 @@ class DuckdbRows(StoredRows):
 
     @property
     def _relation(self) -> str:
-        return f"read_parquet([{', '.join(quote_text(str(file)) for file in self.files)}])"
+        """The files and nothing else: no name is a pattern, and no folder's name a column, as in `year=2020/`."""
+        names = ", ".join(quote_text(re.sub(r"[\[*?]", r"[\g<0>]", str(file))) for file in self.files)
+        return f"read_parquet([{names}], hive_partitioning = false)"
 
     def _name_plain(self, name: str) -> str:
         """A column in SQL; NaN is missing, as everywhere, and there is one zero."""
