@@ -122,6 +122,14 @@ def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> Non
     assert any(finding.measured is not None for finding in theirs.findings)
 
 
+def test_a_release_larger_than_memory_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    monkeypatch.setattr("sfumato.data.file_limits._get_half_of_memory", lambda: 1)
+    monkeypatch.setattr("sfumato.data.file_limits._LEAST", 1)
+    assert any("unpacks to more than" in problem for problem in verify(done.out, engine="memory").problems)
+    assert verify(done.out, engine="duckdb").holds
+
+
 def sign_changed_release(out: Path, frame: pl.DataFrame) -> None:
     """A forger with a key of their own: the data is another, and its checksum is certified."""
     release = out / "release"

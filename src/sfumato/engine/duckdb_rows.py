@@ -20,9 +20,9 @@ from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
     COUNT,
-    ClassSizes,
     CodeMap,
     RowCounts,
+    SizeCounts,
     StoredRows,
     TooManyRows,
     sort_counts,
@@ -76,12 +76,12 @@ class DuckdbRows(StoredRows):
             raise TooManyRows
         return sort_counts(counted)
 
-    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+    def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group in duckdb, then group the sizes of the groups."""
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
         counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return ClassSizes(counted["size"].to_numpy(), counted["classes"].to_numpy())
+        return SizeCounts(counted["size"].to_numpy(), counted["classes"].to_numpy())
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""
