@@ -22,6 +22,7 @@ from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.memory_budget import LEAST, find_memory_budget, parse_size
 from sfumato.engine.scratch import PREFIX, open_scratch_folder
 from sfumato.engine.stored_rows import CodeMap, MemoryRows, TooManyRows
+from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError
 from sfumato.table import Table
 
@@ -146,6 +147,28 @@ def test_counting_beyond_memory_goes_to_disk(tmp_path: Path, monkeypatch: pytest
     rows = store(frame, tmp_path)
     assert rows.count_sizes(["code", "other"]).unique == frame.height
     rows.close()
+
+
+def test_files_are_read_by_their_names_alone(tmp_path: Path) -> None:
+    """A bracket is no pattern that other files match, and the name of a folder is no column."""
+    folder = tmp_path / "year=2020"
+    folder.mkdir()
+    for name, year in (("a[1].parquet", 1), ("a1.parquet", 2), ("b*.parquet", 3), ("bc.parquet", 4)):
+        pl.DataFrame({"year": [year]}).write_parquet(folder / name)
+    rows = DuckdbRows([folder / "a[1].parquet", folder / "b*.parquet"], tmp_path, "people")
+    assert rows.count_rows(["year"]).frame["year"].to_list() == [1, 3]
+    assert pl.concat(rows.iterate_batches())["year"].to_list() == [1, 3]
+    rows.close()
+
+
+def test_a_column_of_very_many_values_is_refused_as_quasi_identifying(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = MemoryRows(pl.DataFrame({"code": range(50)}))
+    monkeypatch.setattr("sfumato.engine.stored_table.FEWEST_LEAVES", 40)
+    monkeypatch.setattr("sfumato.engine.stored_table.BYTES_A_LEAF", 1 << 60)
+    with pytest.raises(DataError, match=r'"code" has 50 values, .* SFUMATO_MEMORY'):
+        StoredTable.of(rows, {"code": "quasi_identifying"}).hierarchy("code")
+    with pytest.raises(DataError, match='"code" has 50 values'):
+        StoredTable.of(rows, {"code": "quasi_identifying"}, {"code": {"kind": "intervals", "widths": [10]}})
 
 
 def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.attack import Homogeneity, Linking
 from sfumato.errors import PolicyError
 from sfumato.workflow.certificate import Certificate
@@ -91,7 +92,12 @@ def compare_runs(policy: Policy, folder: Path) -> tuple[Any, Any]:
     return ours, theirs
 
 
-@pytest.mark.parametrize("case", CASES)
+QUICK = ("t", "dropping in text")
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
+)
 def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
     ours, theirs = compare_runs(write_policy(tmp_path, *CASES[case]), tmp_path)
     assert theirs.published
@@ -114,6 +120,14 @@ def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> Non
     assert ours.holds
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
     assert any(finding.measured is not None for finding in theirs.findings)
+
+
+def test_a_release_larger_than_memory_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    monkeypatch.setattr("sfumato.data.file_limits._get_half_of_memory", lambda: 1)
+    monkeypatch.setattr("sfumato.data.file_limits._LEAST", 1)
+    assert any("unpacks to more than" in problem for problem in verify(done.out, engine="memory").problems)
+    assert verify(done.out, engine="duckdb").holds
 
 
 def sign_changed_release(out: Path, frame: pl.DataFrame) -> None:
@@ -172,6 +186,10 @@ def test_a_policy_names_its_engine(tmp_path: Path) -> None:
     assert done.record["engine"]["name"] == "duckdb"
     assert len(done.release.data) == 600
     assert done.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
+    with pytest.raises(PolicyError, match="keeps nothing in memory"):
+        sf.run(policy.data.path, chosen)
+    with pytest.raises(PolicyError, match="reads files"):
+        sf.run(people(20), chosen)
 
 
 TWO = {"model": "k_anonymity", "k": 2}

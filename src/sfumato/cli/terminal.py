@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from typing import Any
@@ -71,15 +71,19 @@ def show_progress(quiet: bool) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     from sfumato.progress import listen_to_progress
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    clock, left = TimeElapsedColumn(), TimeRemainingColumn()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), clock, TextColumn("left"), left)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None)
-        tell: Callable[[str, int, int | None], None] = lambda step, done, total: bar.update(  # noqa: E731
-            task, description=step, completed=done, total=total
-        )
+
+        def tell(step: str, done: int, total: int | None) -> None:
+            if step != bar.tasks[0].description:  # how long a step takes says nothing about the next one
+                bar.reset(task, description=step, completed=done, total=total)
+            bar.update(task, completed=done, total=total)
+
         with listen_to_progress(tell):
             yield

@@ -59,7 +59,7 @@ def read_binary(
     require_library(kind, path)
     _refuse_packed_database(path, kind)
     with open_whole(path) as file:
-        limit = compute_unpack_limit(os.fstat(file.fileno()).st_size)
+        limit = compute_unpack_limit(os.fstat(file.fileno()).st_size, held=keep)
         command = [sys.executable, "-P", arrow_worker.__file__, kind, str(limit), str(MOST_COLUMNS)]
         if kind not in ARROW_KINDS:
             options = {"path": os.fspath(path), "table": part.table, "header": part.header}

@@ -30,15 +30,16 @@ _BYTES_A_CELL = 16
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
-def compute_unpack_limit(size: int, *, text: bool = False) -> int:
-    """How many bytes a file of this size may unpack to."""
+def compute_unpack_limit(size: int, *, text: bool = False, held: bool = True) -> int:
+    """How many bytes a file of this size may unpack to; more than memory only if nothing of it is held."""
     if given := os.environ.get(VARIABLE):
         size_match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", given.strip().upper())
         if size_match is None:
             raise DataError(f"{VARIABLE} must be a number of bytes, such as 500M or 16G")
         return int(size_match[1]) << _UNITS[size_match[2]]
     least, times = (_LEAST_TEXT, _TIMES_TEXT) if text else (_LEAST, _TIMES)
-    return min(max(least, times * size), max(least, _get_half_of_memory(), 2 * size))
+    most = max(least, times * size)
+    return min(most, max(least, _get_half_of_memory(), 2 * size)) if held else most
 
 
 def _get_half_of_memory() -> int:

@@ -7,6 +7,7 @@ order of rows never depends on how many threads count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,9 @@ from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
     COUNT,
-    ClassSizes,
     CodeMap,
     RowCounts,
+    SizeCounts,
     StoredRows,
     TooManyRows,
     sort_counts,
@@ -75,12 +76,12 @@ class DuckdbRows(StoredRows):
             raise TooManyRows
         return sort_counts(counted)
 
-    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+    def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group in duckdb, then group the sizes of the groups."""
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
         counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return ClassSizes(counted["size"].to_numpy(), counted["classes"].to_numpy())
+        return SizeCounts(counted["size"].to_numpy(), counted["classes"].to_numpy())
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""
@@ -124,7 +125,9 @@ class DuckdbRows(StoredRows):
 
     @property
     def _relation(self) -> str:
-        return f"read_parquet([{', '.join(quote_text(str(file)) for file in self.files)}])"
+        """The files and nothing else: no name is a pattern, and no folder's name a column, as in `year=2020/`."""
+        names = ", ".join(quote_text(re.sub(r"[\[*?]", r"[\g<0>]", str(file))) for file in self.files)
+        return f"read_parquet([{names}], hive_partitioning = false)"
 
     def _name_plain(self, name: str) -> str:
         """A column in SQL; NaN is missing, as everywhere, and there is one zero."""

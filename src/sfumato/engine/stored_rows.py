@@ -55,7 +55,7 @@ class CodeMap(NamedTuple):
         return joined["code"].fill_null(self.missing).alias(cells.name)
 
 
-class ClassSizes(NamedTuple):
+class SizeCounts(NamedTuple):
     """The sizes that classes have, ascending, and how many classes have each."""
 
     sizes: Ints
@@ -91,7 +91,7 @@ class StoredRows(ABC):
         """The same with codes for cells; `TooManyRows` if there are more than `most` distinct rows."""
 
     @abstractmethod
-    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+    def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """How large the classes are that agree in some columns; a missing cell is a value."""
 
     @abstractmethod
@@ -144,9 +144,9 @@ class MemoryRows(StoredRows):
             raise TooManyRows
         return counted
 
-    def count_sizes(self, columns: Sequence[str]) -> ClassSizes:
+    def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Count the sizes of classes."""
-        return ClassSizes(*np.unique_counts(count_class_sizes(self.frame, columns)))
+        return SizeCounts(*np.unique_counts(count_class_sizes(self.frame, columns)))
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Count them."""

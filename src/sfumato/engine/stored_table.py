@@ -15,9 +15,14 @@ import polars as pl
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, build_flat_hierarchy, spell_cells
 from sfumato.data.hierarchy_builders import Quantiles, parse_builder
 from sfumato.data.roles import Role, assign_roles
+from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
 from sfumato.errors import DataError, ask_meant
 from sfumato.table import Missing, Table
+
+BYTES_A_LEAF = 1_000
+"""What a leaf of a hierarchy takes, with its labels."""
+FEWEST_LEAVES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +94,19 @@ class StoredTable:
 
     def hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column; without one, all of the column is kept or suppressed."""
-        given = self.hierarchies.get(column)
-        return given or build_flat_hierarchy(self.list_values(column), f'values of "{column}"')
+        if column in self.hierarchies:
+            return self.hierarchies[column]
+        self._refuse_many_leaves(column)
+        return build_flat_hierarchy(self.list_values(column), f'values of "{column}"')
+
+    def _refuse_many_leaves(self, column: str) -> None:
+        """Stop before the values of a column are listed that are too many to be the leaves of a hierarchy."""
+        count, most = self.rows.count_values(column), max(find_memory_budget() // BYTES_A_LEAF, FEWEST_LEAVES)
+        if count > most:
+            raise DataError(
+                f'{self.source}: the column "{column}" has {count:,} values, and memory holds hierarchies of {most:,}; '
+                "call it identifying if it numbers people, round it before, or set SFUMATO_MEMORY higher"
+            )
 
     def count_complete_rows(self) -> int:
         """How many rows take part: all, or those without a missing quasi-identifying cell if missing means "drop"."""
@@ -118,6 +134,7 @@ class StoredTable:
         if isinstance(given, (str, Path)):
             return Hierarchy.read(given)
         builder = parse_builder(given) if isinstance(given, Mapping) else given
+        self._refuse_many_leaves(column)
         if isinstance(builder, Quantiles):
             counted = self.count_values(column)
             known = counted.frame[column].is_not_null().to_numpy()

@@ -29,6 +29,7 @@ from sfumato.table import Table
 from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
+from sfumato.workflow.stored_support import choose_run_engine
 
 IN_MEMORY = "in memory"
 """The path of data that was given, in the custodian's record."""
@@ -73,6 +74,8 @@ def run(
         _refuse_without_roles(policy, original)
     if out is not None:
         return pipeline.run(policy, out, randomness, original)
+    if original is None and choose_run_engine(policy).name == "duckdb":
+        raise PolicyError("a run by duckdb keeps nothing in memory: name a folder, as in run(data, method, out=...)")
     with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
         done = pipeline.run(policy, Path(folder) / "run", randomness, original)
         return replace(done, folder=None, files=RunFiles.read(done.out))

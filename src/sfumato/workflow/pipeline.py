@@ -24,7 +24,7 @@ from sfumato.data.roles import Role
 from sfumato.data.table_reader import has_stored_text, has_stored_types
 from sfumato.details import SynthesisDetails
 from sfumato.engine.engine_names import EngineName
-from sfumato.errors import ClaimBroken
+from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
@@ -77,6 +77,8 @@ def run(
 
     `engine` replaces the policy's choice of where rows are counted.
     """
+    if given is not None and (engine or policy.data.engine) == "duckdb":
+        raise PolicyError("the engine duckdb reads files: give the path of one, not data that is in memory")
     choice = None if given is not None else choose_run_engine(policy, engine)
     # A memory key may lie in the target: nobody else moves it.
     with reserve_target(Path(out or policy.output.path)) as target, remember_texts():

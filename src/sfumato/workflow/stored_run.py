@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import polars as pl
@@ -268,6 +269,6 @@ def reopen_release(run: Run) -> Run:
     if not path.exists():
         return run
     data = run.release.data
-    rows = DuckdbRows([path], path.parent, str(path))
+    rows = DuckdbRows([path], Path(gettempdir()), str(path))
     table = StoredTable(rows, data.roles, data.hierarchies, data.missing)
     return replace(run, release=replace(run.release, data=table))
