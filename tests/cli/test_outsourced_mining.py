@@ -100,3 +100,10 @@ def test_bad_input_is_one_sentence(desk: Desk) -> None:
     ):
         code, printed = desk.type(*words)
         assert code == 2 and said in printed and "fault" not in printed, (words, printed)
+
+
+def test_a_tree_is_decoded_with_the_table_only(desk: Desk) -> None:
+    table = sf.Table.of({"x": list(range(40)), "y": ["a", "b"] * 20}, {"x": "quasi_identifying", "y": "sensitive"})
+    sf.EncodeForTrees(target="y").new_key(table).save("tree.json")
+    code, said = desk.type("decode", "tree.txt", "tree.json")
+    assert code == 2 and "sfumato decode TREE KEY DATA" in said

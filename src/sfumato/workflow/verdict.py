@@ -122,6 +122,8 @@ def judge_release(
             accepted=_keep_exact_columns(accepted, record["changes"], published),
             objections=list_objections(record["changes"], published, accepted),
         )
+    elif isinstance(original, Table):  # rules about it leave, and no column that could be accepted
+        _refuse_unknown_columns(accepted, original)
     elif accepted:
         raise PolicyError("[accept] names columns, and only a table has columns; remove it")
     verdict = replace(

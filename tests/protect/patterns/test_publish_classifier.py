@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import chain, combinations
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -125,3 +126,24 @@ def test_each_measure_notices_its_own_fault() -> None:
     table = make_table([("p", "r", 1, "u")] * 6 + [("q", "r", 1, "v")] * 4)
     assert measures.count_untrue_rules(sf.Rules.of_counts(honest, 10), table) == 0
     assert measures.count_untrue_rules(hiding, table) == 1
+
+
+def test_a_policy_publishes_the_rules_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No column leaves: accepting one changes nothing, and no identifying column has to be removed."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    make_table([("p", "r", 1, "u"), ("q", "s", 8, "v")] * 10).frame.write_csv(tmp_path / "people.csv")
+    policy = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"identifying": ["who"], "quasi_identifying": ["a", "b"], "insensitive": ["n"], "sensitive": ["y"]},
+        "protect": [{"method": "publish_classifier", "target": "y", "k": 5, "max_confidence": 1.0, "columns": ["a"]}],
+        "attack": [{"attack": "support_inference"}],
+        "accept": {"n": "a number that nobody knows"},
+        "output": {"path": str(tmp_path / "out")},
+    }
+    done = sf.run(sf.Policy.model_validate(policy))
+    assert done.published
+    assert sf.verify(tmp_path / "out").holds
+    read = sf.read_release(tmp_path / "out")
+    assert read.data.rules.rows() == [(["a = p"], ["y = u"], 10, 1.0), (["not a = p"], ["y = v"], 10, 1.0)]
+    with pytest.raises(sf.PolicyError, match="zebra"):
+        sf.run(sf.Policy.model_validate({**policy, "accept": {"zebra": "no such column"}}))
