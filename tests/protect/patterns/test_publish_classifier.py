@@ -125,3 +125,14 @@ def test_each_measure_notices_its_own_fault() -> None:
     table = make_table([("p", "r", 1, "u")] * 6 + [("q", "r", 1, "v")] * 4)
     assert measures.count_untrue_rules(sf.Rules.of_counts(honest, 10), table) == 0
     assert measures.count_untrue_rules(hiding, table) == 1
+
+
+def test_a_column_that_reads_like_a_condition_is_not_taken_for_one() -> None:
+    """A column "not a" that predicts nothing: the opposite of "a = p" is not about it."""
+    frame = make_table([("p", "r", 1, "u")] * 9 + [("q", "r", 1, "v")] * 9).frame.with_columns(
+        pl.lit("p").alias("not a")
+    )
+    table = sf.Table.of(frame, {**ROLES, "not a": "identifying"})
+    release = grow(table, columns=("a",), cuts={})
+    assert all(finding.holds for finding in sf.check(release, table))
+    assert sf.mine.classify(release.data, table).to_list() == ["u"] * 9 + ["v"] * 9
