@@ -10,7 +10,8 @@ ALL = (
     "startup", "whole_run", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate",
     "adversarial_rules", "suppress_entries", "truth", "linking", "itemsets", "hiding", "patterns", "encode_for_trees",
     "c45", "encode_items", "round_trip", "sequences", "swapping", "answers", "reconstruction", "spectral",
-    "trees_on_noise", "synthesize", "rebuild", "randomness", "randomize_baskets", "parties", "parties_vertical", "scale",
+    "trees_on_noise", "synthesize", "rebuild", "randomness", "randomize_baskets", "parties", "parties_vertical",
+    "scale",
 )  # fmt: skip
 
 

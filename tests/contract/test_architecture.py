@@ -14,8 +14,8 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "arrays", "baskets", "change", "description", "details", "errors", "frames", "key", "keystream", "kinds", "lazy",
-    "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress", "randomness", "release",
+    "arrays", "baskets", "change", "description", "details", "errors", "field_docs", "frames", "key", "keystream", "kinds",
+    "lazy", "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress", "randomness", "release",
     "rules", "sequences", "table", "text_codes",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 from sfumato.cli.messages import print_attacks, print_rows
 from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets, mine_released_filters
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.cli.written_files import refuse_unsafe_outputs
 
 SHOWN = 20
 """How many rows the terminal shows; a file gets all of them."""
@@ -96,6 +97,7 @@ def mine_command(
     from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
     from sfumato.cli.tree_commands import TreeOptions, grow_tree
 
+    refuse_unsafe_outputs([out], [data, private, requests])
     if learner is not None:
         grow_tree(data, target, TreeOptions(learner, min_rows, pruning, separator), out, as_json)
         return
@@ -268,6 +270,7 @@ def decode_command(
     from sfumato.mine import decode_tree, write_tree
     from sfumato.table import Table
 
+    refuse_unsafe_outputs([out, rules_out], [found, key, data])
     opened = Key.load(key, passphrase)
     if opened.method in ITEM_KEYS:
         form_read = _check_format(form)

@@ -14,6 +14,7 @@ import typer
 
 from sfumato.cli.messages import print_rows
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.cli.written_files import refuse_unsafe_outputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,6 +53,7 @@ def requests_command(
     from sfumato.key import Key
     from sfumato.mine import filter_requests
 
+    refuse_unsafe_outputs([out], [key])
     with show_progress(as_json):
         requests = filter_requests(Key.load(key, passphrase))
         requests.write(out, "long", id="request", item="bit")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.cli.written_files import refuse_unsafe_outputs
 
 
 def region_command(
@@ -37,6 +38,7 @@ def region_command(
 
     described = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
     section = PointsSection(x=x, y=y, coordinates=coordinates, regions=described, split=_parse_split(split))
+    refuse_unsafe_outputs([out], [data, polygons, cells])
     with show_progress(as_json):
         found = Sequences.from_points(data, **section.arguments(), id=id_column, time=time, separator=separator)
         bare = Sequences(found.items, found.offsets, found.element_offsets, found.codes)

@@ -63,6 +63,18 @@ def test_amplification_prevents_breaches() -> None:
     assert breach.run(loose.protect(shop, sf.Randomness.seeded(1)), shop).risk > 0.3
 
 
+def test_baskets_of_one_size_tell_who_has_what_only_they_hold() -> None:
+    """Cut and paste publishes sizes: an item of all baskets of three and of no other is certain in each of them."""
+    chance = np.random.default_rng(1)
+    sizes = chance.choice([1, 2, 3, 4, 5], 3000, p=[0.25, 0.25, 0.06, 0.22, 0.22]).tolist()
+    lists = [["kit", "a", "b"] if size == 3 else chance.permutation(list("cdefgh"))[:size].tolist() for size in sizes]
+    shop = sf.Baskets.of(lists)
+    method = sf.RandomizeBaskets(operator="cut_and_paste", level=0.2)
+    outcome = BREACH(items=("kit",)).run(method.protect(shop, sf.Randomness.seeded(1)), shop)
+    assert (outcome.risk, outcome.facts["best_way"]) == (1.0, "by_size")
+    assert outcome.facts["named"] == outcome.successes
+
+
 def test_without_randomness_everything_is_read() -> None:
     outcome = BREACH(prior=0.5, posterior=0.9).run(sf.Release(SHOP, None, (), {}), SHOP)
     assert outcome.risk == 1.0

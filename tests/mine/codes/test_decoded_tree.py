@@ -191,8 +191,8 @@ def test_a_model_of_relabelled_classes_is_refused() -> None:
     [
         (DecisionTreeClassifier(splitter="random"), 'splitter="random"'),
         (ExtraTreeClassifier(), 'splitter="random"'),
-        (ExtraTreesClassifier(3), "only a fitted"),
-        (GradientBoostingClassifier(n_estimators=2), "only a fitted"),
+        (ExtraTreesClassifier(3), "draws thresholds at random"),
+        (GradientBoostingClassifier(n_estimators=2), "splits pure pieces"),
         (DecisionTreeClassifier(monotonic_cst=[1, 0]), "monotonic"),
         (DecisionTreeClassifier(min_samples_leaf=5), "min_samples_leaf can make a tree split a pure piece"),
         (DecisionTreeClassifier(class_weight="balanced"), "class_weight can make"),

@@ -147,3 +147,14 @@ def test_a_policy_publishes_the_rules_alone(tmp_path: Path, monkeypatch: pytest.
     assert read.data.rules.rows() == [(["a = p"], ["y = u"], 10, 1.0), (["not a = p"], ["y = v"], 10, 1.0)]
     with pytest.raises(sf.PolicyError, match="zebra"):
         sf.run(sf.Policy.model_validate({**policy, "accept": {"zebra": "no such column"}}))
+
+
+def test_a_column_that_reads_like_a_condition_is_not_taken_for_one() -> None:
+    """A column "not a" that predicts nothing: the opposite of "a = p" is not about it."""
+    frame = make_table([("p", "r", 1, "u")] * 9 + [("q", "r", 1, "v")] * 9).frame.with_columns(
+        pl.lit("p").alias("not a")
+    )
+    table = sf.Table.of(frame, {**ROLES, "not a": "identifying"})
+    release = grow(table, columns=("a",), cuts={})
+    assert all(finding.holds for finding in sf.check(release, table))
+    assert sf.mine.classify(release.data, table).to_list() == ["u"] * 9 + ["v"] * 9

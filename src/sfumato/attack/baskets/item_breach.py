@@ -31,9 +31,9 @@ class ItemBreach(Attack):
     The adversary knows which basket is whose, how items were randomized, and the supports of all items, estimated from
     the release itself. It looks at items that at most a share `prior` (ρ1) of the people have, and names each basket
     that held one with a probability of at least `posterior` (ρ2): by the item alone, or together with the `partners`
-    that go with it most. The risk is the share of the baskets that truly held such an item and are named, by the better
-    way. The baseline names as many baskets at random. The control is people who are not in the data: without their
-    baskets no item that is rare becomes likely.
+    that go with it most; of `cut_and_paste`, by what all baskets of the same size show. The risk is the share of the
+    baskets that truly held such an item and are named, by the better way. The baseline names as many baskets at random.
+    The control is people who are not in the data: without their baskets no item that is rare becomes likely.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -72,8 +72,7 @@ class ItemBreach(Attack):
         held = _flag_items(truth, [known.names[line] for line in targets])
         held = held if rows is None else held[:, np.asarray(rows)]
         report_progress("naming baskets")
-        ways = {"alone": 0, **({"with_partners": self.partners} if self.partners and known.masked else {})}
-        named = {way: self._name_baskets(known, targets, partners) for way, partners in ways.items()}
+        named = {way: self._name_baskets(known, targets, way) for way in known.list_ways(self.partners)}
         right = {way: int((flags & held).sum()) for way, flags in named.items()}
         best = max(right, key=right.__getitem__)
         many, true = named[best].sum(axis=1), held.sum(axis=1)
@@ -85,36 +84,37 @@ class ItemBreach(Attack):
             facts={"items": len(targets), "named": int(many.sum()), "best_way": best},
         )
 
-    def _name_baskets(self, known: _KnownItems, targets: list[int], partners: int) -> Flags:
+    def _name_baskets(self, known: _KnownItems, targets: list[int], way: str) -> Flags:
         """Targets × baskets: whether the basket held the item with enough probability."""
         if known.distortion is None:
             return known.shown[targets]
         if not known.masked:
-            return np.array([self._name_by_size(known, line) for line in targets], dtype=bool).reshape(
-                len(targets), known.shown.shape[1]
-            )
+            return np.array(
+                [self._name_by_size(known, line, way == "by_size") for line in targets], dtype=bool
+            ).reshape(len(targets), known.shown.shape[1])
         named = np.zeros((len(targets), known.shown.shape[1]), dtype=bool)
         for row, line in enumerate(targets):
-            together = [line, *known.list_partners(line, partners)]
+            together = [line, *known.list_partners(line, self.partners if way == "with_partners" else 0)]
             codes, likely = known.judge_patterns(together)
             named[row] = likely[codes] >= self.posterior
         return named
 
-    def _name_by_size(self, known: _KnownItems, line: int) -> Flags:
+    def _name_by_size(self, known: _KnownItems, line: int, own: bool) -> Flags:
         """Cut and paste: an item of a small basket is pasted more often, and a large basket holds more items."""
         assert known.distortion is not None and known.distortion.sizes is not None
         level, sizes = float(known.distortion.adds[0]), known.distortion.sizes
         mean = sum(size * count for size, count in sizes) / max(sum(count for _, count in sizes), 1)
-        likely = []
+        named, begin = [np.zeros(0, dtype=bool)], 0
         for size, count in sizes:
-            prior = min(max(known.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
+            part, begin = known.shown[line, begin : begin + count], begin + count
             pasted = known.distortion.retention(size)
+            prior = min(max(known.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
+            prior = _estimate_own_share(part, prior, pasted, level) if own else prior
             shown, hidden = pasted + (1 - pasted) * level, (1 - pasted) * (1 - level)
             yes = prior * shown / (prior * shown + (1 - prior) * level)
             no = prior * hidden / (prior * hidden + (1 - prior) * (1 - level)) if prior < 1 else 1.0
-            likely += [(no, yes)] * count
-        both = np.array(likely)
-        return np.asarray(both[np.arange(len(both)), known.shown[line].astype(np.int64)] >= self.posterior)
+            named.append(np.where(part, yes, no) >= self.posterior)
+        return np.concatenate(named)
 
 
 class _KnownItems(NamedTuple):
@@ -155,6 +155,12 @@ class _KnownItems(NamedTuple):
         """Whether every item was randomized by itself."""
         return self.distortion is not None and self.distortion.kind == "mask"
 
+    def list_ways(self, partners: int) -> list[str]:
+        """By the item alone, and by what else the release tells about its baskets."""
+        if self.distortion is None or (self.masked and not partners):
+            return ["alone"]
+        return ["alone", "with_partners" if self.masked else "by_size"]
+
     def list_partners(self, line: int, count: int) -> list[int]:
         """The items that go with an item most, by the estimated covariance beside their own spread."""
         assert self.distortion is not None
@@ -194,6 +200,18 @@ class _KnownItems(NamedTuple):
         for axis, channel in enumerate(channels):
             truth, sure = _apply_along(channel, truth, axis), _apply_along(channel, sure, axis)
         return codes, (sure / np.maximum(truth, 1e-300)).ravel()
+
+
+def _estimate_own_share(shown: Flags, expected: float, pasted: float, level: float) -> float:
+    """The share of baskets of one size that hold an item, by those baskets alone where they clearly differ."""
+    wide = pasted * (1 - level)
+    if wide < 1e-12 or not len(shown):
+        return expected
+    likely = level + expected * wide
+    # Three standard errors: in few baskets chance alone would look like knowledge.
+    if abs(float(shown.mean()) - likely) <= 3 * (likely * (1 - likely) / len(shown)) ** 0.5:
+        return expected
+    return min(max((float(shown.mean()) - level) / wide, 0.0), 1.0)
 
 
 def _apply_along(matrix: Floats, table: Floats, axis: int) -> Floats:

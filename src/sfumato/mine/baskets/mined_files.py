@@ -99,7 +99,7 @@ def read_itemsets(path: PathLike) -> pl.DataFrame:
     words, supports = [], []
     for number, line in lines:
         items, tags = _split_tags(line)
-        if "==>" in items or not items or not tags.get("SUP", "").isdigit():
+        if "==>" in items or not items or not _is_count(tags.get("SUP", "")):
             raise DataError(f'{file}: line {number} is not an itemset such as "1 2 #SUP: 3"; fix or remove it')
         words.append(items)
         supports.append(int(tags["SUP"]))
@@ -120,7 +120,7 @@ def read_rules(path: PathLike) -> pl.DataFrame:
         items, tags = _split_tags(line)
         middle = items.index("==>") if items.count("==>") == 1 else 0
         is_rule = 0 < middle < len(items) - 1
-        if not is_rule or not tags.get("SUP", "").isdigit() or not _is_share(tags.get("CONF", "")):
+        if not is_rule or not _is_count(tags.get("SUP", "")) or not _is_share(tags.get("CONF", "")):
             raise DataError(
                 f'{file}: line {number} is not a rule such as "1 ==> 2 #SUP: 3 #CONF: 0.5"; fix or remove it'
             )
@@ -238,6 +238,10 @@ def _is_number_word(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 def _is_share(word: str) -> bool:

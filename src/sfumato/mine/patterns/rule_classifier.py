@@ -74,6 +74,11 @@ def flag_known_classes(rules: Rules, table: Table) -> Flags:
     return table.frame[target].is_not_null().to_numpy()
 
 
+def reads_as_condition(column: str) -> bool:
+    """Whether a column has a name with which conditions cannot be told apart."""
+    return EQUALS in column or BELOW in column or column.startswith(NOT)
+
+
 class CellHolders:
     """Which rows of a table fulfil a condition, told from its text alone; each is looked up once."""
 
@@ -96,8 +101,8 @@ class CellHolders:
         return self._found[condition]
 
     def _look_up(self, condition: str) -> Flags:
-        # The longest name, since "a" begins "a b" as well.
-        for name in sorted(self.table.frame.columns, key=len, reverse=True):
+        # Rules are about no column that reads like a condition, so "not a = b" is never about a column "not a".
+        for name in (name for name in self.table.frame.columns if not reads_as_condition(name)):
             for start, sign in ((f"{name}{mark}", mark) for mark in (EQUALS, BELOW)):
                 if condition.startswith(start):
                     return flag_cells(self.table.frame[name], sign, condition.removeprefix(start))

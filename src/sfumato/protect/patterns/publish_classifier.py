@@ -23,6 +23,7 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.data.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.mine.patterns.rule_classifier import reads_as_condition
 from sfumato.progress import report_progress
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import claim_least_support
@@ -168,7 +169,7 @@ class PublishClassifier(Method):
                 f"{data.source}: {quote_names(strange)} cannot predict: no such column, the target, or one that names "
                 "people"
             )
-        unclear = [name for name in (*chosen, self.target) if " = " in name or " < " in name or name.startswith("not ")]
+        unclear = [name for name in (*chosen, self.target) if reads_as_condition(name)]
         if unclear:
             raise PolicyError(f'{data.source}: rename {quote_names(unclear)}: " = ", " < " and "not " mark conditions')
         texts = [name for name in self.cuts if not data.frame[name].dtype.is_numeric()]
