@@ -165,3 +165,10 @@ def test_tracks_of_athens() -> None:
     assert len(grid) == 129 and len(grid.items) <= 100
     dense = sf.Sequences.from_points(TRACKS, sf.DenseRegions(sf.Grid(30, 30), min_share=0.1), **columns)
     assert 0 < dense.codes.size < grid.codes.size
+
+
+@pytest.mark.filterwarnings("error")
+def test_points_as_far_apart_as_numbers_can_be_are_placed() -> None:
+    far = {"id": [1, 1, 1], "time": [1, 2, 3], "x": [-1e308, 0.1e308, 1e308], "y": [0.0, 0.0, 1.0]}
+    assert sf.Sequences.from_points(far, sf.Grid(2, 1)).to_lists() == [["r0c0", "r0c1"]]
+    assert sf.Sequences.from_points(far, sf.Grid(2, 1, (-1, -1, 1, 1))).to_lists() == [[]]

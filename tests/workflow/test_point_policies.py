@@ -70,6 +70,15 @@ def test_a_signed_verdict_says_whether_k_counts_trips(folder: Path, split: str) 
         assert any("k counts trips" in sentence for sentence in unchecked) == bool(split)
 
 
+@pytest.mark.parametrize("bounds", ["", ", bounds = [0, 0, 800, 800]"])
+def test_a_signed_verdict_says_whether_the_grid_tells_extremes(folder: Path, bounds: str) -> None:
+    """One far point moves the names of everybody's cells."""
+    read_policy(folder, f"coordinates = 'metres'\nregions = {{ kind = 'grid', cell = 400{bounds} }}")
+    done = sf.run(folder / "policy.toml", out=folder / "out")
+    unchecked = done.certificate.body["verdict"]["unchecked"]
+    assert any("the outermost ones" in sentence for sentence in unchecked) == (not bounds)
+
+
 def test_every_kind_of_region_can_be_described(folder: Path) -> None:
     corners = [[0, 0], [400, 0], [400, 400], [0, 400], [0, 0]]
     shape = {"type": "Polygon", "coordinates": [corners]}

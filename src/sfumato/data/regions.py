@@ -275,7 +275,9 @@ class Cells(Regions):
 
 def _cut(values: Floats, low: float, high: float, count: int) -> Ints:
     """The number of each value's interval; the highest value belongs to the last; -1 outside."""
-    numbers = np.floor((values - low) / (high - low) * count).astype(np.int64)
+    # Halves, since the distance between two large numbers may be infinite; far outside, numbers of cells are too.
+    inside = np.clip(values, low, high) / 2 - low / 2
+    numbers = np.floor(inside / (high / 2 - low / 2) * count).astype(np.int64)
     numbers = np.minimum(numbers, count - 1)
     return np.where((values < low) | (values > high), -1, numbers)
 

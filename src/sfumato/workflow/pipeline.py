@@ -154,9 +154,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
 
 def _list_policy_caveats(policy: Policy) -> tuple[str, ...]:
     """What a policy leaves unchecked by the way it reads its data."""
-    if policy.data.points is None or policy.data.points.split is None:
-        return ()
-    return ("Each sequence is one trip, and k counts trips: what the trips of one person tell together was not tried.",)
+    return () if policy.data.points is None else policy.data.points.list_caveats()
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:

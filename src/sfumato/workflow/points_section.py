@@ -31,6 +31,15 @@ class PointsSection(Description):
         """The same with the file of its regions resolved."""
         return self.model_copy(update={"regions": self.regions.locate(locate)})
 
+    def list_caveats(self) -> tuple[str, ...]:
+        """What is not examined because of how points become sequences: the same for all points."""
+        trips = (
+            "Each sequence is one trip, and k counts trips: what the trips of one person tell together was not tried."
+        )
+        names = "The grid spans all points: what the names of its cells tell about the outermost ones was not tried."
+        spans = getattr(self.regions, "bounds", ()) is None
+        return (*((trips,) if self.split is not None else ()), *((names,) if spans else ()))
+
     def arguments(self) -> dict[str, Any]:
         """What `Sequences.from_points` takes besides the points and the columns of id and time."""
         named = {"x": self.x, "y": self.y, "coordinates": self.coordinates, "split": self.split}

@@ -130,3 +130,11 @@ def test_no_gate_may_choose_among_draws() -> None:
     method = {"method": "randomize_baskets", "keep": 0.9, "items": "from_data"}
     with pytest.raises(ValueError, match="would break their epsilon"):
         sf.Policy(data={"path": "x.dat"}, protect=[method], gate={"max_loss": 0.5})
+
+
+@pytest.mark.parametrize(
+    "fields", [{"operator": "cut_and_paste", "level": 1e-200}, {"keep": 1e-320}, {"keep": 0.9, "add": 1e-320}]
+)
+def test_probabilities_that_protect_nothing_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="certain"):
+        sf.RandomizeBaskets(**fields)

@@ -158,3 +158,11 @@ def test_a_column_that_reads_like_a_condition_is_not_taken_for_one() -> None:
     release = grow(table, columns=("a",), cuts={})
     assert all(finding.holds for finding in sf.check(release, table))
     assert sf.mine.classify(release.data, table).to_list() == ["u"] * 9 + ["v"] * 9
+
+
+def test_who_is_in_no_leaf_is_not_said_to_be_in_one() -> None:
+    """Rows whose class is missing are left out, and the claim says so."""
+    release = grow(make_table([("p", "r", 1, "u")] * 9 + [("q", "r", 1, "v")] * 9 + [("q", "r", 1, None)] * 9))
+    assert release.data.baskets == 18
+    said = next(claim.meaning for claim in release.claims if claim.property == "overlapping_rules")
+    assert "everybody whose class is known" in said

@@ -30,6 +30,8 @@ from sfumato.release import Number, Release
 OTHERS = "*"
 """In probabilities by item: every item that is not named."""
 CUTOFF = 3
+LEAST_SHARE = 1e-12
+"""Smaller probabilities protect nothing, and their ratios are no longer numbers."""
 _MOST_ITEMS = 1 << 28
 
 
@@ -95,11 +97,13 @@ class RandomizeBaskets(Method):
         elif (self.level is None) == (self.epsilon is None):
             raise ValueError("cut_and_paste takes either level or epsilon")
         shares = [one for part in (self.keep, self.add) if part is not None for one in _list_shares(part)]
-        if any(not 0 < share < 1 for share in shares):
+        if any(not LEAST_SHARE <= share <= 1 - LEAST_SHARE for share in shares):
             raise ValueError(
                 "keep and add must lie between 0 and 1, without the ends: otherwise some items are certain, and ε is "
                 "infinite"
             )
+        if self.level is not None and self.level < LEAST_SHARE:
+            raise ValueError(f"level must be at least {LEAST_SHARE:g}: otherwise every published item is certain")
         if isinstance(self.items, tuple) and len({str(item) for item in self.items}) < max(len(self.items), 1):
             raise ValueError("items must name at least one item, each once")
         return self

@@ -191,7 +191,7 @@ class PublishClassifier(Method):
             threshold=0,
             bound="exactly",
             measure="overlapping_rules",
-            meaning="Nobody is in two leaves, and everybody in one: no two leaves can be subtracted from each other.",
+            meaning="Nobody is in two leaves, and everybody whose class is known in one: leaves cannot be subtracted.",
         )
         unsure = Claim(
             property="top_confidence",
