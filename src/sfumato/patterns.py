@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
+from sfumato.data.arrow_memory import copy_numbers
 from sfumato.errors import DataError, PolicyError
 
 Sets = pl.DataFrame | Mapping[Any, int] | Iterable[tuple[Iterable[Item], int]]
@@ -104,8 +105,8 @@ class Patterns:
     def frame(self) -> pl.DataFrame:
         """The sets as a frame: `items` (a sorted list) and `support`."""
         kind = pa.string() if self.items and isinstance(self.items[0], str) else pa.int64()
-        members = pa.array(self.items, type=kind).take(pa.array(self.codes))
-        lists = pa.LargeListArray.from_arrays(pa.array(self.offsets), members)
+        members = pa.array(self.items, type=kind).take(copy_numbers(self.codes))
+        lists = pa.LargeListArray.from_arrays(copy_numbers(self.offsets), members)
         return pl.DataFrame({"items": pl.Series(pl.from_arrow(lists)), "support": self.supports.copy()})
 
     def to_lists(self) -> list[tuple[list[Item], int]]:

@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Flags
+from sfumato.data.arrow_memory import copy_buffer
 
 _rebuilt: WeakValueDictionary[int, pl.DataFrame] = WeakValueDictionary()
 """The rebuilt frames that are in use, by identity: a release is replaced several times on its way, and not copied."""
@@ -61,11 +62,13 @@ def _copy_texts(column: pl.Series) -> pa.Array:
 
 def _copy_numbers(column: pl.Series) -> pa.Array:
     zero = False if column.dtype == pl.Boolean else 0
-    values = np.array(column.fill_null(zero).to_numpy(), copy=True)
+    values = column.fill_null(zero).to_numpy()
     if column.dtype.is_float():
-        values += values.dtype.type(0)  # −0.0 equals 0.0 in every count, but a reader of the file could tell them apart
+        values = values + values.dtype.type(
+            0
+        )  # −0.0 equals 0.0 in every count, but a reader of the file could tell them apart
     # Not pyarrow's own constructor: it loads pandas wherever that is installed.
-    cells = _pack_bits(values) if column.dtype == pl.Boolean else pa.py_buffer(values)
+    cells = _pack_bits(values) if column.dtype == pl.Boolean else copy_buffer(values)
     buffers = [_pack_present_bits(column), cells]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers, column.null_count())
 
@@ -76,4 +79,4 @@ def _pack_present_bits(column: pl.Series) -> pa.Buffer | None:
 
 
 def _pack_bits(flags: Flags) -> pa.Buffer:
-    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+    return copy_buffer(np.packbits(flags, bitorder="little"))

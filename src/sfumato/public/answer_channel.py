@@ -18,6 +18,7 @@ import polars as pl
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.arrays import Bytes, Floats, Ints
+from sfumato.data.arrow_memory import copy_buffer
 from sfumato.data.hierarchy import spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
@@ -171,7 +172,7 @@ def spell_bits(bits: Bytes) -> pl.Series:
     text[:, 0] = ord(MARK)
     text[:, 1:] = digits[packed].reshape(len(bits), 2 * packed.shape[1])
     ends = np.arange(len(bits) + 1, dtype=np.int64) * text.shape[1]
-    made = pa.LargeStringArray.from_buffers(len(bits), pa.py_buffer(ends), pa.py_buffer(text))
+    made = pa.LargeStringArray.from_buffers(len(bits), copy_buffer(ends), copy_buffer(text))
     texts = pl.from_arrow(made)
     assert isinstance(texts, pl.Series)
     return texts.cast(pl.String)

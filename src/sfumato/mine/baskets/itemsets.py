@@ -28,6 +28,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
+from sfumato.data.arrow_memory import copy_numbers
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 from sfumato.public.thresholds import Support, compute_least_count
@@ -217,16 +218,9 @@ def _build_itemset_frame(piece: _FoundSets, names: pl.Series | None) -> pl.DataF
     import pyarrow as pa
 
     codes = piece.codes
-    values = _wrap_as_arrow(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
-    lists = pa.LargeListArray.from_arrays(_wrap_as_arrow(piece.offsets), values)
+    values = copy_numbers(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
+    lists = pa.LargeListArray.from_arrays(copy_numbers(piece.offsets), values)
     return pl.DataFrame({"items": pl.Series(_ArrowExport(lists)), "support": piece.supports})
-
-
-def _wrap_as_arrow(numbers: Ints) -> pa.Array:
-    """The numbers without a copy; `pyarrow.array` would load pandas first, and its 40 MB."""
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.int64(), numbers.size, [None, pa.py_buffer(numbers)])
 
 
 class _ArrowExport:

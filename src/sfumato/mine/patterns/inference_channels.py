@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.baskets import Baskets, Items
+from sfumato.data.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.mine.patterns.known_sets import KnownSets
@@ -114,5 +115,5 @@ def _pack_item_bits(sets: _ItemSets, count: int) -> Words:
 
 def _build_list_series(sets: _ItemSets, items: Items) -> pl.Series:
     kind = pa.string() if items and isinstance(items[0], str) else pa.int64()
-    members = pa.array(items, type=kind).take(pa.array(sets.codes))
-    return pl.Series(pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(sets.offsets), members)))
+    members = pa.array(items, type=kind).take(copy_numbers(sets.codes))
+    return pl.Series(pl.from_arrow(pa.LargeListArray.from_arrays(copy_numbers(sets.offsets), members)))

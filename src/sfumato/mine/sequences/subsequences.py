@@ -24,6 +24,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Items
+from sfumato.data.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
 from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked, has_marks
@@ -156,12 +157,12 @@ def list_patterns(found: Subsequences) -> pl.Series:
     codes = np.where(found.codes < 0, ~found.codes, found.codes)
     values = names.gather(codes).to_arrow()
     if found.flat:
-        lists = pa.LargeListArray.from_arrays(pa.array(found.offsets), values)
+        lists = pa.LargeListArray.from_arrays(copy_numbers(found.offsets), values)
         return pl.Series("pattern", lists, dtype=pl.List(kind))
     begins = np.flatnonzero(found.codes >= 0)
-    elements = pa.LargeListArray.from_arrays(pa.array(np.append(begins, codes.size)), values)
+    elements = pa.LargeListArray.from_arrays(copy_numbers(np.append(begins, codes.size)), values)
     bounds = np.searchsorted(begins, found.offsets)
-    lists = pa.LargeListArray.from_arrays(pa.array(bounds), elements)
+    lists = pa.LargeListArray.from_arrays(copy_numbers(bounds), elements)
     return pl.Series("pattern", lists, dtype=pl.List(pl.List(kind)))
 
 

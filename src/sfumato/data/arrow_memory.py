@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Numbers in memory that arrow frees by itself.
+
+A column of polars over memory of Python (numpy arrays, bytes) is freed under Python's lock, by whichever thread of
+polars is the last to use it. If Python waits for polars meanwhile and holds the lock, both wait for ever. Memory that
+arrow allocated needs no lock. `pyarrow.array` is no help: it keeps numpy's memory, and loads pandas first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
+    """The bytes of an array."""
+    import pyarrow as pa
+
+    made = pa.allocate_buffer(values.nbytes)
+    if values.nbytes:
+        np.frombuffer(made, dtype=np.uint8)[:] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    return made
+
+
+def copy_numbers(values: npt.NDArray[Any]) -> pa.Array:
+    """Numbers as an array of arrow, none of them missing."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, copy_buffer(values)])

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Memory that arrow owns: the same numbers, and nothing of Python's behind them."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sfumato.data.arrow_memory import copy_buffer, copy_numbers
+from sfumato.data.rebuild import rebuild_column
+
+
+class Watched(np.ndarray):  # type: ignore[type-arg]
+    """An array that can be watched."""
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.float64, np.uint8])
+@pytest.mark.parametrize("size", [0, 1, 1000])
+def test_numbers_are_copied_as_they_are(kind: type, size: int) -> None:
+    numbers = np.arange(2 * size, dtype=kind)[::2]
+    assert copy_numbers(numbers).to_pylist() == numbers.tolist()
+    assert copy_buffer(numbers).size == numbers.nbytes
+
+
+def test_nothing_of_python_outlives_the_copy() -> None:
+    """Freeing a column over an array of numpy takes Python's lock, for which a thread of polars may wait for ever."""
+    numbers = np.arange(1000).view(Watched)
+    watch = weakref.ref(numbers)
+    kept = pl.Series(copy_numbers(numbers))
+    del numbers
+    gc.collect()
+    assert watch() is None and kept.len() == 1000
+    held = np.arange(1000).view(Watched)
+    control = weakref.ref(held)
+    wrapped = pa.Array.from_buffers(pa.int64(), 1000, [None, pa.py_buffer(held)])
+    del held
+    gc.collect()
+    assert control() is not None and len(wrapped) == 1000, "the test would notice"
+
+
+def test_a_rebuilt_column_is_the_same() -> None:
+    for column in (
+        pl.Series("a", [1, None, 3]), pl.Series("b", [True, None, False]), pl.Series("c", [0.5, -0.0, None]),
+        pl.Series("d", ["x", None, "yz"]), pl.Series("e", [], dtype=pl.Int8),
+    ):  # fmt: skip
+        assert rebuild_column(column).equals(column, check_dtypes=True)
