@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,13 +16,13 @@ from sfumato.data.arrow_memory import copy_buffer, copy_numbers
 from sfumato.data.rebuild import rebuild_column
 
 
-class Watched(np.ndarray):  # type: ignore[type-arg]
+class Watched(np.ndarray):
     """An array that can be watched."""
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.float64, np.uint8])
 @pytest.mark.parametrize("size", [0, 1, 1000])
-def test_numbers_are_copied_as_they_are(kind: type, size: int) -> None:
+def test_numbers_are_copied_as_they_are(kind: Any, size: int) -> None:
     numbers = np.arange(2 * size, dtype=kind)[::2]
     assert copy_numbers(numbers).to_pylist() == numbers.tolist()
     assert copy_buffer(numbers).size == numbers.nbytes
