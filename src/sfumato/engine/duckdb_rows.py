@@ -81,7 +81,7 @@ class DuckdbRows(StoredRows):
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
         counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return SizeCounts(counted["size"].to_numpy(), counted["classes"].to_numpy())
+        return SizeCounts(counted["size"].to_numpy(writable=True), counted["classes"].to_numpy(writable=True))
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""

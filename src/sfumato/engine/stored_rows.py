@@ -170,4 +170,4 @@ def sort_counts(counted: pl.DataFrame) -> RowCounts:
     """Distinct rows in the order that does not depend on who counted them."""
     names = [name for name in counted.columns if name != COUNT]
     ordered = counted.sort(names, nulls_last=True)
-    return RowCounts(ordered.select(names), ordered[COUNT].cast(pl.Int64).to_numpy())
+    return RowCounts(ordered.select(names), ordered[COUNT].cast(pl.Int64).to_numpy(writable=True))

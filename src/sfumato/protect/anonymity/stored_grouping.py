@@ -135,7 +135,7 @@ def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tupl
         rows = np.cumsum(begins.to_numpy()) - 1
         starts = np.flatnonzero(begins.to_numpy())
         tuples = RowCounts(pairs.frame[starts].select(names), np.add.reduceat(pairs.counts, starts))
-        cells = pairs.frame[name].cast(pl.Int64).to_numpy()
+        cells = pairs.frame[name].cast(pl.Int64).to_numpy(writable=True)
         sensitive[name] = SensitiveColumn(name, ordered, rows, cells, pairs.counts, hierarchy)
     if tuples is None:
         report_progress("counting classes")
