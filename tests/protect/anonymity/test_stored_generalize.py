@@ -109,7 +109,7 @@ def test_every_model_gives_the_same_release(
 ) -> None:
     monkeypatch.setattr(
         lattice_choice, "_WORTH", -1
-    )  # compiled loops, as for large tables: they take less than numpy's
+    )  # compiled loops, as for large tables
     frame = people(400, gaps)
     assert_same_release(METHODS[name], frame, MemoryRows(frame), missing)
 
