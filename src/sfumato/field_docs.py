@@ -15,10 +15,17 @@ from types import MappingProxyType
 
 from pydantic import BaseModel
 
+_read: dict[type[BaseModel], Mapping[str, str]] = {}
+"""The docstrings of the models that were asked for."""
+
 
 def find_field_doc(model: type[BaseModel], name: str) -> str:
     """What the docstring under a field says, in the class or the nearest base that documents it; "" if none does."""
-    return next((docs[name] for docs in map(read_attribute_docs, model.__mro__) if name in docs), "")
+    bases = [base for base in model.__mro__ if issubclass(base, BaseModel) and base is not BaseModel]
+    for base in bases:
+        if base not in _read:
+            _read[base] = read_attribute_docs(base)
+    return next((_read[base][name] for base in bases if name in _read[base]), "")
 
 
 def read_attribute_docs(owner: type) -> Mapping[str, str]:
