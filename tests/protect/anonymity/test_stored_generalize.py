@@ -107,9 +107,7 @@ def assert_same_release(method: sf.Generalize, frame: pl.DataFrame, rows: Stored
 def test_every_model_gives_the_same_release(
     name: str, gaps: float, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        lattice_choice, "_WORTH", -1
-    )  # compiled loops, as for large tables
+    monkeypatch.setattr(lattice_choice, "_WORTH", -1)  # compiled loops, as for large tables
     frame = people(400, gaps)
     assert_same_release(METHODS[name], frame, MemoryRows(frame), missing)
 
