@@ -181,7 +181,9 @@ def published_tuples(release: Release) -> list[tuple[object, ...]]:
 
 
 def accepts(model: PrivacyModel, values: list[str], everything: list[str]) -> bool:  # noqa: PLR0911
-    """A class by the book, in plain Python."""
+    """A class by the book, in plain Python; nobody is no class."""
+    if not values:
+        return False
     counts, whole, size = Counter(values), Counter(everything), len(values)
     shares = {value: Fraction(whole[value], len(everything)) for value in sorted(whole)}
     gaps = [Fraction(counts[value], size) - share for value, share in shares.items()]

@@ -34,6 +34,12 @@ def test_no_small_pattern_follows_from_the_rules(lists: list[list[str]], repair:
         assert rule.support >= 3 and Fraction(rule.support, rule.left_support) >= Fraction(repr(confidence))
 
 
+def test_a_support_that_no_basket_has_is_refused() -> None:
+    for method in (sf.PublishRules(3, 99, 0.5), sf.PublishPatterns(3, 99)):
+        with pytest.raises(sf.PolicyError, match="min_support is 99 baskets, and there are 12"):
+            method.protect(BASKETS)
+
+
 def test_as_mined_the_rules_give_people_away() -> None:
     method = sf.PublishRules(k=3, min_support=8, min_confidence=0.8, repair="none")
     release = method.protect(BASKETS)
