@@ -15,6 +15,7 @@ from pydantic import Field
 
 from sfumato.baskets import Baskets
 from sfumato.data.rule_set_files import RuleCount
+from sfumato.errors import PolicyError
 from sfumato.mine.baskets.association_rules import find_association_rules
 from sfumato.mine.baskets.itemsets import Itemsets
 from sfumato.patterns import Patterns
@@ -74,13 +75,16 @@ class PublishRules(Method):
         """Mine, repair the itemsets, and derive the rules from what they say then."""
         itemsets = PublishPatterns(k=self.k, min_support=self.min_support, repair=self.repair, seconds=self.seconds)
         mined = itemsets.protect(data)
+        least = mined.details["min_support"]
+        if least > len(data):
+            raise PolicyError(f"min_support is {least} baskets, and there are {len(data)}: lower min_support")
         true = PublishPatterns(k=self.k, min_support=self.min_support, repair="none").protect(data).data
         published = self._derive(mined.data)
         losses = compare_rules(self._derive(true), published)
         return Release(
             data=published,
             method=self,
-            claims=self._claims(published, mined.details["min_support"]),
+            claims=self._claims(published, least),
             losses={**losses, "added_baskets": published.baskets - len(data)},
             details=mined.details,
         )
