@@ -36,7 +36,7 @@ def test_no_small_pattern_follows_from_the_rules(lists: list[list[str]], repair:
 
 def test_a_support_that_no_basket_has_is_refused() -> None:
     with pytest.raises(sf.PolicyError, match="min_support is 99 baskets, and there are 12"):
-        sf.PublishRules(3, 99, 0.5).protect(BASKETS)
+        sf.PublishRules(k=3, min_support=99, min_confidence=0.5).protect(BASKETS)
 
 
 def test_as_mined_the_rules_give_people_away() -> None:
