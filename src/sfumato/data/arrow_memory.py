@@ -27,6 +27,23 @@ def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     return made
 
 
+def allocate_numbers(size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """An array to be filled, over memory that `share_numbers` need not copy."""
+    import pyarrow as pa
+
+    return np.frombuffer(pa.allocate_buffer(size * np.dtype(kind).itemsize), dtype=kind)
+
+
+def share_numbers(values: npt.NDArray[Any]) -> pa.Array:
+    """Numbers as an array of arrow, none of them missing; copied only if their memory is Python's."""
+    import pyarrow as pa
+
+    memory = values.base
+    if not isinstance(memory, pa.Buffer) or memory.size != values.nbytes:
+        return copy_numbers(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, memory])
+
+
 def copy_numbers(values: npt.NDArray[Any]) -> pa.Array:
     """Numbers as an array of arrow, none of them missing."""
     import pyarrow as pa
