@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class ArrowExport:
+    """An array of arrow that shows only its C interface: polars loads nothing more of pyarrow to read it."""
+
+    def __init__(self, array: pa.Array | pa.ChunkedArray) -> None:
+        """Keep the doors of an array, or of one in several pieces."""
+        for door in ("__arrow_c_array__", "__arrow_c_stream__"):
+            if hasattr(array, door):
+                setattr(self, door, getattr(array, door))
+
+
 def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     """The bytes of an array."""
     import pyarrow as pa

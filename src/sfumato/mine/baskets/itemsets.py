@@ -28,14 +28,13 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
-from sfumato.data.arrow_memory import allocate_numbers, share_numbers
+from sfumato.data.arrow_memory import ArrowExport, allocate_numbers, share_numbers
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 from sfumato.public.thresholds import Support, compute_least_count
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa
 
 Kind = Literal["all", "closed", "maximal"]
 SMALL_PIECES = 1 << 22
@@ -222,11 +221,4 @@ def _build_itemset_frame(piece: _FoundSets, names: pl.Series | None) -> pl.DataF
     codes = piece.codes
     values = share_numbers(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
     lists = pa.LargeListArray.from_arrays(share_numbers(piece.offsets), values)
-    return pl.DataFrame({"items": pl.Series(_ArrowExport(lists)), "support": piece.supports})
-
-
-class _ArrowExport:
-    """An Arrow array that shows only its C interface, so that polars loads nothing of pyarrow."""
-
-    def __init__(self, array: pa.Array) -> None:
-        self.__arrow_c_array__ = array.__arrow_c_array__
+    return pl.DataFrame({"items": pl.Series(ArrowExport(lists)), "support": piece.supports})
