@@ -37,8 +37,7 @@ from sfumato.measure.anonymity.stored_claims import (
 from sfumato.measure.changes import refuse_false_statements
 from sfumato.measure.stored_changes import StoredComparison, compare_stored, find_domain, measure_stored_loss
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.generalize import Generalize
-from sfumato.protect.anonymity.stored_generalize import GeneralizationPlan, plan_generalization
+from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
@@ -79,12 +78,11 @@ def _run_in_scratch(
     original = open_original(policy, scratch)
     sealed = commit_to_source(policy.data.path)
     method = policy.methods()[0]
-    assert isinstance(method, Generalize), "refused before"
-    plan = plan_generalization(method, original)
+    plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published = comparison.published
-        evidence = StoredEvidence(published, comparison, plan.details.population, scratch)
+        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
@@ -131,9 +129,7 @@ def open_original(policy: Policy, scratch: Path) -> StoredTable:
     return original
 
 
-def _write_and_compare(
-    policy: Policy, plan: GeneralizationPlan, staging: StagingFolder, scratch: Path
-) -> StoredComparison:
+def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder, scratch: Path) -> StoredComparison:
     """Write the data, open the file, and compare it with the originals: from here on only the file counts."""
     path, numbers = staging.release / DATA, staging.private / "rows.parquet"
     types = _decide_types(policy, plan)
@@ -148,20 +144,22 @@ def _write_and_compare(
     return compare_stored(plan.table, published, taken)
 
 
-def _publish(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
+def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
+    first = 0
     for batch in plan.table.rows.iterate_batches():
-        yield plan.publish(batch)
+        yield plan.publish(batch, first)
+        first += batch.height
 
 
-def _number_rows(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
+def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     offset = 0
     for batch in plan.table.rows.iterate_batches():
-        yield (plan.publish_numbered(batch)[1] + offset).cast(pl.Int64).alias(ROW).to_frame()
+        yield (plan.publish_numbered(batch, offset)[1] + offset).cast(pl.Int64).alias(ROW).to_frame()
         offset += batch.height
 
 
-def _decide_types(policy: Policy, plan: GeneralizationPlan) -> dict[str, pl.DataType]:
+def _decide_types(policy: Policy, plan: StoredPlan) -> dict[str, pl.DataType]:
     """Types by the cells that are left, for columns read from text: one hidden cell may have decided their type."""
     hides = any(change.starred or change.kind in _HIDING for change in plan.changes)
     if has_stored_types(policy.data.path) or not (hides or plan.leaves_rows_out):
@@ -178,7 +176,7 @@ def _cast(batch: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame
     return batch.with_columns(spell_cells(batch[name]).cast(kind) for name, kind in types.items())
 
 
-def _measure_claims(plan: GeneralizationPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
+def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
     findings = []
     for number, claim in enumerate(plan.claims):
         report_progress("measuring claims on the written file", number, len(plan.claims))
