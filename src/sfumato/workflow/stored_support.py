@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.engine.choice import EngineChoice, choose_engine
 from sfumato.engine.engine_names import EngineName
@@ -49,10 +51,15 @@ def list_unsupported(policy: Policy) -> list[str]:
     if len(policy.protect) > 1:
         found.append("several methods")
     found += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
-    if policy.data.missing not in ("own_value", "drop"):
-        found.append(f"missing = {policy.data.missing}")
+    drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
+    if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
+        found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
+    if policy.data.missing not in (("own_value",) if drawn else ("own_value", "drop")):
+        found.append(f"missing = {policy.data.missing}{' with randomized columns' if drawn else ''}")
     sensitive = policy.roles.sensitive
-    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive)) is not None]
+    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
+    if policy.attacks() and not policy.roles.quasi_identifying:
+        found.append("attacks without quasi-identifying columns")
     if policy.output.format not in (None, "parquet"):
         found.append(f"format = {policy.output.format}")
     if policy.output.order != "as_read":
@@ -62,3 +69,11 @@ def list_unsupported(policy: Policy) -> list[str]:
     if policy.data.comment is not None:
         found.append("comments in text files")
     return found
+
+
+def list_drawn_columns(method: Any) -> tuple[str, ...]:
+    """The columns whose published cells a method draws by chance, by its parameters."""
+    if not method.by_chance:
+        return ()
+    named = getattr(method, "columns", None) or getattr(method, "column", ())
+    return (named,) if isinstance(named, str) else tuple(named)
