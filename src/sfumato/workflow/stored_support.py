@@ -75,5 +75,5 @@ def list_drawn_columns(method: Any) -> tuple[str, ...]:
     """The columns whose published cells a method draws by chance, by its parameters."""
     if not method.by_chance:
         return ()
-    named = getattr(method, "columns", None) or getattr(method, "column", ())
+    named = getattr(method, "columns", None) or getattr(method, "column", None) or ()
     return (named,) if isinstance(named, str) else tuple(named)

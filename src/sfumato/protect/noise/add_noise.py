@@ -48,11 +48,11 @@ from sfumato.protect.noise.noise_scales import (
     scale_like_data,
 )
 from sfumato.protect.noise.noisy_column import NoisyColumn, ShownNumbers, compute_noise_losses, publish_cells
+from sfumato.protect.noise.row_draws import RowDraws
 from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.row_draws import RowDraws
 from sfumato.table import Table
 
 End = int | float | date

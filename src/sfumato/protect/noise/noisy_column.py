@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Floats, Ints
+from sfumato.arrays import Floats, Ints, Words
 from sfumato.protect.noise.noise_columns import NumberColumn
 from sfumato.protect.noise.noise_scales import compute_achieved_level, compute_interval_middles, count_low_digits
+from sfumato.protect.noise.row_draws import RowDraws, shape_normal, shape_uniform
 from sfumato.public.noise_law import Noise
 from sfumato.release import Number
-from sfumato.row_draws import RowDraws, Words, shape_normal, shape_uniform
 
 
 class ShownNumbers(NamedTuple):

@@ -19,12 +19,12 @@ from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.protect.noise.noise_columns import NumberColumn, NumberFacts, fit_number_column
 from sfumato.protect.noise.noisy_column import NoisyColumn, ShownNumbers, publish_cells
+from sfumato.protect.noise.row_draws import RowDraws
 from sfumato.protect.rowwise_plan import RowwisePlan
 from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.row_draws import RowDraws
 
 
 @dataclass(frozen=True, eq=False)

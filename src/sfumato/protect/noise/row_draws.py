@@ -12,11 +12,9 @@ import hashlib
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Floats, Words
 
-Words = NDArray[np.uint64]
 _BLOCK = 16
 
 

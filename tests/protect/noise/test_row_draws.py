@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.measure.noise.stated_law import StatedLaw, judge_differences
-from sfumato.row_draws import RowDraws, shape_normal, shape_uniform
+from sfumato.protect.noise.row_draws import RowDraws, shape_normal, shape_uniform
 
 DRAWS = RowDraws(bytes(range(32)))
 
