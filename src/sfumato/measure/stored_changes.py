@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -51,9 +52,16 @@ class StoredComparison:
         return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
 
 
-def compare_stored(original: StoredTable, published: StoredTable, taken: StoredRows | None) -> StoredComparison:
-    """Compare every published cell with its original."""
+def compare_stored(
+    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn: Collection[str] = ()
+) -> StoredComparison:
+    """Compare every published cell with its original.
+
+    In columns that are `drawn`, there may be as many different pairs of cells as rows: there, cells that differ are
+    counted, and whether one covers its original is not asked.
+    """
     names = list(published.rows.schema)
+    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn}
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
@@ -63,6 +71,11 @@ def compare_stored(original: StoredTable, published: StoredTable, taken: StoredR
             differs = find_differing_cells(before[name], after[name])
             if not differs.any():
                 continue
+            if name in moved:
+                moved[name] = _count_moved(
+                    moved[name], int(differs.sum()), int((differs & after[name].is_null()).sum())
+                )
+                continue
             counts[name].add(count_pairs(before[name], after[name], differs.to_numpy()))
             if name not in generalized:
                 wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
@@ -71,10 +84,14 @@ def compare_stored(original: StoredTable, published: StoredTable, taken: StoredR
         pairs = counts[name].merge()
         empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
         blanked[name] = empty.select("first", "count")
-        difference = _describe_difference(name, pairs, original, published)
+        difference = moved.get(name) or _describe_difference(name, pairs, original, published)
         differences[name] = difference
         wrong += difference.other + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
+
+
+def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
+    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
 
 
 class _PairCounts:

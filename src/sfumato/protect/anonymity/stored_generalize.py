@@ -30,6 +30,7 @@ from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.node_classes import Levels
 from sfumato.protect.anonymity.stored_grouping import group_stored_rows
 from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
+from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
@@ -62,11 +63,11 @@ class GeneralizationPlan:
         """The published table without its rows."""
         return self.table.outline.with_frame(self.publish(self.table.outline.frame))
 
-    def publish(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """What is published of some rows, in their order."""
+    def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """What is published of some rows, in their order; wherever they are."""
         return self.publish_numbered(rows)[0]
 
-    def publish_numbered(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are."""
         names = self.table.quasi_identifying
         taken = pl.Series("row", np.arange(rows.height))
@@ -98,6 +99,18 @@ class GeneralizationPlan:
         marked = self.refused.with_columns(pl.lit(True).alias("\0refused"))
         joined = groups.join(marked, on=self.refused.columns, how="left", maintain_order="left")
         return joined["\0refused"].fill_null(False).to_numpy()
+
+
+def explain_unstored(method: Generalize) -> str | None:
+    """What of the method does not run on stored rows; None if it runs."""
+    if method.recoding != "global":
+        return "generalize with local recoding"
+    return "search = incognito" if method.search == "incognito" else None
+
+
+def plan_stored(method: Generalize, table: StoredTable, randomness: Randomness) -> GeneralizationPlan:
+    """Find the best levels; nothing is drawn."""
+    return plan_generalization(method, table)
 
 
 def plan_generalization(method: Generalize, table: StoredTable) -> GeneralizationPlan:
