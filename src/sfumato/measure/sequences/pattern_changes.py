@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.support_counts import Pattern, count_supports
 from sfumato.mine.sequences.containment import list_elements
 from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_pattern_codes
@@ -39,7 +40,7 @@ class PatternChanges:
     support_distance: int
     """The sum of the differences of supports, over all patterns that are frequent before or after."""
     marks: int
-    """M1: marks Δ in the release, and items of the originals that are missing."""
+    """M1: items of the originals that were marked, deleted or replaced."""
     support_distortion: float | None
     """M3: the mean share of its support that a pattern frequent in the release has lost; None, and not 0, if no pattern
     is left. A pattern that is in no original does not count."""
@@ -105,13 +106,6 @@ def pattern_changes(
         marks=count_marks(original, published),
         support_distortion=fsum(shares) / len(shares) if shares else None,
     )
-
-
-def count_marks(original: Sequences, published: Sequences) -> int:
-    """M1: how many marks Δ there are, and how many items fewer than in the originals."""
-    mark_codes = [code for code, item in enumerate(published.items) if item == MARK]
-    marks = int((published.codes == mark_codes[0]).sum()) if mark_codes else 0
-    return marks + max(0, original.codes.size - published.codes.size)
 
 
 def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
