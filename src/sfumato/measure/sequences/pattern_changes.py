@@ -76,17 +76,18 @@ def pattern_changes(
     window: int | None = None,
     *,
     hidden: Iterable[Any] = (),
+    at_most: int | None = None,
 ) -> PatternChanges:
     """Compare the frequent patterns of the originals with those of the release.
 
     `min_support` as a share is one of the originals. `hidden` are patterns that were hidden on purpose: losing them is
-    no loss.
+    no loss. An error is raised if more than `at_most` patterns are frequent before or after.
     """
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden]
-    before = _name_patterns(find_subsequences(original, least, *limits), secrets)
-    after = _name_patterns(find_subsequences(published, least, *limits), secrets)
+    found = [find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published)]
+    before, after = (_name_patterns(patterns, secrets) for patterns in found)
     common = before.keys() & after.keys()
     pairs = [(before[pattern], after[pattern]) for pattern in common]
     left = count_supports(published, before.keys() - common, max_gap, window)
