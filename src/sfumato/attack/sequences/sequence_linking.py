@@ -71,7 +71,8 @@ class SequenceLinking(Attack):
             report_progress("looking for traces", count, self.points[-1])
             known = _draw_points(truth, people.rows, count, chance)
             after = _look_up(published, truth, known, people.published_rows, self.order)
-            before = _look_up(originals, truth, known, people.rows, self.order)
+            # Whether one is alone is all that is asked of the originals.
+            before = _look_up(originals, truth, known, people.rows, self.order, enough=2)
             curve["unique_before"].append(_share(before.flag_found()))
             curve["unique_after"].append(_share(after.flag_found()))
             hits = int((after.holds_own & (chance.random(after.rows.size) * after.rows < 1)).sum())
@@ -181,8 +182,10 @@ class _Searched:
         return cls(sequences.items, arrays, places, weights, index)
 
 
-def _look_up(searched: _Searched, owner: Sequences, known: _KnownPoints, own: Ints, order: str) -> _Candidates:
-    """The published sequences that hold most of what is known of each person."""
+def _look_up(
+    searched: _Searched, owner: Sequences, known: _KnownPoints, own: Ints, order: str, enough: int = 1 << 62
+) -> _Candidates:
+    """The published sequences that hold most of what is known of each person, counted up to `enough`."""
     from sfumato.kernels.sequences.known_points import BestRows, KnownTraces, find_best_rows
 
     code_of = {str(item): code for code, item in enumerate(searched.items)}
@@ -191,7 +194,7 @@ def _look_up(searched: _Searched, owner: Sequences, known: _KnownPoints, own: In
     traces = KnownTraces(translated[known.codes], known.offsets, own_places)
     best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in range(3)))
     masks = np.zeros(max(len(searched.items), 1), dtype=np.uint64)
-    find_best_rows(*searched.arrays, searched.weights, searched.index, traces, order == "ordered", masks, best)
+    find_best_rows(*searched.arrays, searched.weights, searched.index, traces, order == "ordered", enough, masks, best)
     return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known.offsets))
 
 

@@ -116,14 +116,14 @@ def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
     return sketch
 
 
-@compile_kernel(f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, uint64[::1], BestRows)")
-def find_best_rows(offsets, element_offsets, codes, weights, index, traces, ordered, masks, best):  # type: ignore[no-untyped-def]
+@compile_kernel(f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, int64, uint64[::1], BestRows)")
+def find_best_rows(offsets, element_offsets, codes, weights, index, traces, ordered, enough, masks, best):  # type: ignore[no-untyped-def]
     """Fill in the best rows; `weights` says how many sequences each stands for, `masks` has a zero for each item.
 
     In order, the points that a sequence holds are its longest common subsequence with them, one bit a point (Hyyrö
     2004): a bit of `open_points` turns to 0 where the subsequence grows. In any order, they are just counted. One's own
     row is read first. If it holds all points, only the rows of the rarest item are read, else those whose items show
-    that they may hold as many as the best so far.
+    that they may hold as many as the best so far. If `enough` sequences hold all points, others are not counted.
     """
     unit, nothing = np.uint64(1), np.uint64(0)
     for person in range(traces.own.shape[0]):
@@ -150,6 +150,8 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, orde
             if held == most and held:
                 rows += weights[row]
                 holds_own |= row == own
+                if holds_all and rows >= enough:
+                    break
         best.most[person], best.rows[person], best.holds_own[person] = most, rows, holds_own
         for place in range(begin, end):
             if traces.points[place] >= 0:

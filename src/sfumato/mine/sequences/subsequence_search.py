@@ -37,7 +37,7 @@ FIRST_WORK = 4_000_000
 WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread pays off."""
-BATCHES = 64
+BATCHES = 16
 MOST_ROWS = 1 << 25
 """Positions of tokens are numbers of 32 bits."""
 
