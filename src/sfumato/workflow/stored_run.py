@@ -150,13 +150,14 @@ def _write_and_compare(
 
 def _publish(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
-    for batch in plan.table.rows.iterate_batches():
-        yield plan.publish(batch)
+    kept = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
+    for batch in plan.table.rows.iterate_coded_batches(kept):
+        yield plan.publish_coded(batch)
 
 
 def _number_rows(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
     offset = 0
-    for batch in plan.table.rows.iterate_batches():
+    for batch in plan.table.rows.iterate_coded_batches(plan.table.quasi_identifying):
         yield (plan.publish_numbered(batch)[1] + offset).cast(pl.Int64).alias(ROW).to_frame()
         offset += batch.height
 
