@@ -110,6 +110,10 @@ class StoredRows(ABC):
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows in their order, some at a time."""
 
+    def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The same rows, some columns of repeated texts as numbers (`coded_columns`), where that is how they lie."""
+        return self.iterate_batches(columns)
+
     def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
         """Some values of each column, spread evenly over those that are not missing."""
         missing = self.count_missing()

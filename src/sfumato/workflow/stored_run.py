@@ -152,8 +152,9 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
 def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
     first = 0
-    for batch in plan.table.rows.iterate_batches():
-        yield plan.publish(batch, first)
+    kept = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
+    for batch in plan.table.rows.iterate_coded_batches(kept):
+        yield plan.publish_coded(batch, first)
         first += batch.height
 
 
