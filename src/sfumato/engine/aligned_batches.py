@@ -45,7 +45,12 @@ def align_batches(
     else:
         if not rest.take(1).height:
             return
-    raise DataError(
+    raise explain_unaligned(published)
+
+
+def explain_unaligned(published: StoredRows) -> DataError:
+    """Published rows that are too many or too few."""
+    return DataError(
         f"{published.source}: {published.height} published rows cannot be compared with the originals; were the files "
         "changed in the meantime?"
     )

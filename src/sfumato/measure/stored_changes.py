@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
 from sfumato.data.coded_cells import count_pairs
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.engine.aligned_batches import align_batches
-from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
@@ -47,7 +47,7 @@ class StoredComparison:
         path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
         write_batches(batches, path, self.published.rows.height, "comparing")
         roles = {name: role for name, role in self.published.roles.items() if name in names}
-        rows = DuckdbRows([path], scratch, self.published.source)
+        rows = self.published.rows.open_files([path], scratch, self.published.source)
         return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
 
 
@@ -57,15 +57,11 @@ def compare_stored(original: StoredTable, published: StoredTable, taken: StoredR
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    for before, after in align_batches(original.rows, published.rows, taken, "comparing with the originals"):
-        suppressed = flag_starred_rows(after, published.quasi_identifying)
-        for name in names:
-            differs = find_differing_cells(before[name], after[name])
-            if not differs.any():
-                continue
-            counts[name].add(count_pairs(before[name], after[name], differs.to_numpy()))
-            if name not in generalized:
-                wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized))
+    for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
+        wrong += found.wrong
+        for name, pairs in found.pairs.items():
+            counts[name].add(pairs)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
@@ -75,6 +71,35 @@ def compare_stored(original: StoredTable, published: StoredTable, taken: StoredR
         differences[name] = difference
         wrong += difference.other + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
+
+
+class _BatchFinding(NamedTuple):
+    """What differs in some rows."""
+
+    pairs: dict[str, pl.DataFrame]
+    wrong: int
+
+
+@dataclass(frozen=True)
+class _BatchComparison:
+    """Compares some rows; with all that it takes, as this may be done elsewhere."""
+
+    names: tuple[str, ...]
+    quasi_identifying: tuple[str, ...]
+    generalized: frozenset[str]
+
+    def __call__(self, batch: AlignedBatch) -> _BatchFinding:
+        before, after = batch
+        suppressed = flag_starred_rows(after, self.quasi_identifying)
+        pairs, wrong = {}, 0
+        for name in self.names:
+            differs = find_differing_cells(before[name], after[name])
+            if not differs.any():
+                continue
+            pairs[name] = count_pairs(before[name], after[name], differs.to_numpy())
+            if name not in self.generalized:
+                wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
+        return _BatchFinding(pairs, wrong)
 
 
 class _PairCounts:
