@@ -52,7 +52,7 @@ def align_batches(
     else:
         if not rest.take(1).height:
             return
-    raise _explain_mismatch(published)
+    raise explain_unaligned(published)
 
 
 def align_coded_batches(
@@ -72,14 +72,15 @@ def align_coded_batches(
         while before.height:
             after = rest.take_some(before.height)
             if not after.height:
-                raise _explain_mismatch(published)
+                raise explain_unaligned(published)
             yield AlignedBatch(before.head(after.height), after)
             before = before.slice(after.height)
     if rest.take_some(1).height:
-        raise _explain_mismatch(published)
+        raise explain_unaligned(published)
 
 
-def _explain_mismatch(published: StoredRows) -> DataError:
+def explain_unaligned(published: StoredRows) -> DataError:
+    """Published rows that are too many or too few."""
     return DataError(
         f"{published.source}: {published.height} published rows cannot be compared with the originals; were the files "
         "changed in the meantime?"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,8 @@ import polars as pl
 from sfumato.data.coded_cells import count_code_pairs, count_pairs
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.engine.aligned_batches import AlignedBatch, align_batches, align_coded_batches
+from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.engine.coded_columns import flag_text, is_coded, split_column
-from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
@@ -49,7 +49,7 @@ class StoredComparison:
         path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
         write_batches(batches, path, self.published.rows.height, "comparing")
         roles = {name: role for name, role in self.published.roles.items() if name in names}
-        rows = DuckdbRows([path], scratch, self.published.source)
+        rows = self.published.rows.open_files([path], scratch, self.published.source)
         return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
 
 
@@ -66,18 +66,14 @@ def compare_stored(
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    for batch in align_coded_batches(original.rows, published.rows, taken, "comparing with the originals"):
-        for name in names:
-            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
-            if not pairs.height:
-                continue
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized | set(moved)))
+    for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
+        wrong += found.wrong
+        for name, pairs in found.pairs.items():
             if name in moved:
-                empty = int(pairs.filter(pl.col("second").is_null())["count"].sum())
-                moved[name] = _count_moved(moved[name], int(pairs["count"].sum()), empty)
-                continue
-            counts[name].add(pairs)
-            if name not in generalized:
-                wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, published.quasi_identifying)
+                moved[name] = _count_moved(moved[name], pairs)
+            else:
+                counts[name].add(pairs)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
@@ -89,7 +85,9 @@ def compare_stored(
     return StoredComparison(original, published, taken, differences, wrong, blanked)
 
 
-def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
+def _count_moved(before: ColumnDifference, pairs: pl.DataFrame) -> ColumnDifference:
+    differing = int(pairs["count"].sum())
+    empty = int(pairs.filter(pl.col("second").is_null())["count"].sum())
     return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
 
 
@@ -111,6 +109,33 @@ def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Seque
     for column in quasi_identifying:
         flags = flags & flag_text(batch.after[column], SUPPRESSED)
     return int(np.count_nonzero(flags))
+
+
+class _BatchFinding(NamedTuple):
+    """What differs in some rows."""
+
+    pairs: dict[str, pl.DataFrame]
+    wrong: int
+
+
+@dataclass(frozen=True)
+class _BatchComparison:
+    """Compares some rows; with all that it takes, as this may be done elsewhere."""
+
+    names: tuple[str, ...]
+    quasi_identifying: tuple[str, ...]
+    generalized: frozenset[str]
+
+    def __call__(self, batch: AlignedBatch) -> _BatchFinding:
+        found, wrong = {}, 0
+        for name in self.names:
+            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
+            if not pairs.height:
+                continue
+            found[name] = pairs
+            if name not in self.generalized:
+                wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
+        return _BatchFinding(found, wrong)
 
 
 class _PairCounts:
