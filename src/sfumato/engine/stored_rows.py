@@ -131,7 +131,7 @@ class StoredRows(ABC):
     def compare_batches(
         self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
     ) -> Iterator[Found]:
-        """What is found in some published rows beside their originals, in the order of rows; see `align_coded_batches`."""
+        """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
         from sfumato.engine.aligned_batches import align_coded_batches
 
         yield from map(compare, align_coded_batches(self, published, taken, step))
