@@ -40,7 +40,7 @@ def _build_series(column: Any, name: str, path: Path | str) -> pl.Series:
 def _is_plain(kind: pa.DataType) -> bool:
     """Whether polars reads the type as it is; `from_arrow` converts others and loads much for that."""
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return is_text or pa.types.is_integer(kind) or pa.types.is_float64(kind)
+    return bool(is_text or pa.types.is_integer(kind) or pa.types.is_float64(kind))
 
 
 def _refuse_impossible_dates(column: pl.Series, name: str, path: Path | str) -> None:

@@ -21,10 +21,14 @@ class ArrowExport:
     """An array of arrow that shows only its C interface: polars loads nothing more of pyarrow to read it."""
 
     def __init__(self, array: pa.Array | pa.ChunkedArray) -> None:
-        """Keep the doors of an array, or of one in several pieces."""
-        for door in ("__arrow_c_array__", "__arrow_c_stream__"):
-            if hasattr(array, door):
-                setattr(self, door, getattr(array, door))
+        """Keep an array, which may be in several pieces."""
+        import pyarrow as pa
+
+        self._pieces = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The pieces, as arrow's C interface has them."""
+        return self._pieces.__arrow_c_stream__(requested_schema)
 
 
 def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
