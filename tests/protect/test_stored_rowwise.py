@@ -26,6 +26,12 @@ METHODS: dict[str, Any] = {
     "exact": sf.AddNoise(columns="y", exact_range=True, privacy=20.0),
     "large": sf.AddNoise(columns="y", ranges={"y": (-(10**12), 10**12)}),
     "intervals": sf.AddNoise(columns=("x", "y"), kind="discretize", privacy=0.25),
+    "cuts": sf.AddNoise(
+        columns=("x", "y", "day"),
+        kind="discretize",
+        ranges={"y": (-60, 60)},
+        discretize={"x": 3, "y": (-10, 10), "day": 4},
+    ),
     "answers": sf.RandomizeResponse(column=("word", "y"), p=0.7),
     "given": sf.RandomizeResponse(column="word", epsilon=1.0, categories=("a", "b", "c"), missing="answer"),
     "days": sf.RandomizeResponse(column="day", epsilon=0.5, kind="k_ary"),
@@ -118,7 +124,6 @@ def test_rows_that_are_alike_get_noise_of_their_own() -> None:
     ("method", "words"),
     [
         (sf.AddNoise(columns="x", kind="correlated"), "kind = correlated"),
-        (sf.AddNoise(columns="x", kind="discretize", discretize={"x": 4}), "cuts"),
         (sf.RandomizeResponse(column="word", p=0.7, person=("name",)), "person"),
         (sf.RandomizeResponse(column="word", p=0.7, memory="key.json"), "memory"),
         (sf.RandomizeResponse(column="word", epsilon=1, kind="unary"), "unary"),
