@@ -24,6 +24,20 @@ SIZES = (1_000_000, 10_000_000)
 MEMORY = "1GB"
 ROWS_A_FILE = 500_000
 COLUMNS = "age, sex, zip, education, occupation, marital_status"
+NOISE = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["sex", "zip"]
+sensitive = ["age", "education", "occupation", "marital_status", "salary_level", "disease"]
+
+[[protect]]
+method = "add_noise"
+columns = ["age"]
+ranges = { age = [0, 120] }
+"""
 BARE = """
 import duckdb, sys
 con = duckdb.connect(config={"memory_limit": "512MB", "temp_directory": sys.argv[2]})
@@ -53,10 +67,13 @@ def main() -> None:
             audit = _measure(folder, *command, "audit", data, "--engine", "duckdb", "--quasi", COLUMNS.replace(" ", ""))
             run = _measure(folder, *command, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
             verify = _measure(folder, *command, "verify", f"{folder}/out", "--engine", "duckdb")
-            rows.append((f"{size:,}", bare, audit, run, verify))
+            noise = _measure(
+                folder, *command, "run", f"{folder}/noise.toml", "--out", f"{folder}/noisy", "--engine", "duckdb"
+            )
+            rows.append((f"{size:,}", bare, audit, run, verify, noise))
     show(
         f"The built-in population, 5-anonymous, by duckdb with SFUMATO_MEMORY={MEMORY}",
-        ("people", "a bare group-by", "audit", "run", "verify"),
+        ("people", "a bare group-by", "audit", "run", "verify", "run with noise"),
         rows,
     )
 
@@ -70,6 +87,7 @@ def write_data(folder: Path, size: int) -> Path:
     text = files(sf).joinpath("demo.toml").read_text(encoding="utf-8")
     policy = folder / "policy.toml"
     policy.write_text(text.replace('path = "demo"', 'path = "parts/*.parquet"'), encoding="utf-8")
+    (folder / "noise.toml").write_text(NOISE, encoding="utf-8")
     return policy
 
 

@@ -14,9 +14,8 @@ import polars as pl
 import pytest
 
 from sfumato.engine.duckdb_rows import DuckdbRows
-from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_rows import CodeMap, StoredRows, TooManyRows
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
@@ -148,15 +147,3 @@ def test_an_audit_by_spark_finds_the_same(tmp_path: Path) -> None:
     frame.write_parquet(path)
     found = [audit(path, ["seen", "paid", "name"], engine=engine).as_json() for engine in ("memory", "duckdb", "spark")]
     assert found[0] == found[1] == found[2]
-
-
-def test_what_spark_does_not_do_is_refused_before_it_starts(tmp_path: Path) -> None:
-    policy = write_policy(tmp_path, "parquet", "own_value", f"{K}\nrecoding = 'local'")
-    for path in (tmp_path / "parts").iterdir():
-        path.unlink()
-    with pytest.raises(PolicyError, match="the engine spark does not run generalize with local recoding"):
-        run(policy, tmp_path / "out", engine="spark")
-    with pytest.raises(PolicyError, match="the engine spark reads files"):
-        audit(FRAME, engine="spark")
-    with pytest.raises(DataError, match="no file matches"):
-        open_stored_rows(tmp_path / "parts" / "*.parquet", None, tmp_path, "spark")  # type: ignore[arg-type]

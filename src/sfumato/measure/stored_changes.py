@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,23 +52,32 @@ class StoredComparison:
         return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
 
 
-def compare_stored(original: StoredTable, published: StoredTable, taken: StoredRows | None) -> StoredComparison:
-    """Compare every published cell with its original."""
+def compare_stored(
+    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn: Collection[str] = ()
+) -> StoredComparison:
+    """Compare every published cell with its original.
+
+    In columns that are `drawn`, there may be as many different pairs of cells as rows: there, cells that differ are
+    counted, and whether one covers its original is not asked.
+    """
     names = list(published.rows.schema)
+    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn}
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized))
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn))
     for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
         wrong += found.wrong
         for name, pairs in found.pairs.items():
             counts[name].add(pairs)
+        for name, (differing, empty) in found.moved.items():
+            moved[name] = _count_moved(moved[name], differing, empty)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
         empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
         blanked[name] = empty.select("first", "count")
-        difference = _describe_difference(name, pairs, original, published)
+        difference = moved.get(name) or _describe_difference(name, pairs, original, published)
         differences[name] = difference
         wrong += difference.other + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
@@ -77,6 +87,8 @@ class _BatchFinding(NamedTuple):
     """What differs in some rows."""
 
     pairs: dict[str, pl.DataFrame]
+    moved: dict[str, tuple[int, int]]
+    """Drawn column → how many cells differ, and how many of these are empty."""
     wrong: int
 
 
@@ -87,19 +99,29 @@ class _BatchComparison:
     names: tuple[str, ...]
     quasi_identifying: tuple[str, ...]
     generalized: frozenset[str]
+    drawn: frozenset[str]
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
         before, after = batch
         suppressed = flag_starred_rows(after, self.quasi_identifying)
-        pairs, wrong = {}, 0
+        pairs: dict[str, pl.DataFrame] = {}
+        moved: dict[str, tuple[int, int]] = {}
+        wrong = 0
         for name in self.names:
             differs = find_differing_cells(before[name], after[name])
             if not differs.any():
                 continue
+            if name in self.drawn:
+                moved[name] = int(differs.sum()), int((differs & after[name].is_null()).sum())
+                continue
             pairs[name] = count_pairs(before[name], after[name], differs.to_numpy())
             if name not in self.generalized:
                 wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
-        return _BatchFinding(pairs, wrong)
+        return _BatchFinding(pairs, moved, wrong)
+
+
+def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
+    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
 
 
 class _PairCounts:

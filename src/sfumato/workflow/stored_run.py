@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
@@ -35,7 +36,7 @@ from sfumato.measure.anonymity.stored_claims import (
     measure_stored_claim,
 )
 from sfumato.measure.changes import refuse_false_statements
-from sfumato.measure.stored_changes import StoredComparison, compare_stored, find_domain, measure_stored_loss
+from sfumato.measure.stored_changes import StoredComparison, compare_stored
 from sfumato.progress import report_progress
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness
@@ -53,13 +54,15 @@ from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
 from sfumato.workflow.replaced_release import describe_replaced
-from sfumato.workflow.run_summary import get_starred_rows, list_advice
+from sfumato.workflow.run_summary import hides_in_crowds, list_advice
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored_shape import has_few_values
+from sfumato.workflow.stored_utility import measure_stored_utility
 from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
 _HIDING = (ChangeKind.BLANKED,)
+_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED)
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
@@ -78,6 +81,7 @@ def _run_in_scratch(
     original = open_original(policy, scratch, choice.name)
     sealed = commit_to_source(policy.data.path)
     method = policy.methods()[0]
+    method.refuse_undeclared(original.outline)
     plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
@@ -91,7 +95,7 @@ def _run_in_scratch(
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = sealed.value
-        record["utility"] = _measure_utility(release, evidence, original)
+        record["utility"] = measure_stored_utility(release, evidence, original)
         record["removed_columns"] = list(original.outline.identifying)
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
@@ -142,7 +146,8 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     outline = plan.outline
     written = plan.table.rows.open_files([path], scratch, DATA)
     published = StoredTable(written, outline.roles, outline.hierarchies, outline.missing)
-    return compare_stored(plan.table, published, taken)
+    drawn = {change.column for change in plan.changes if change.kind in _DRAWN}
+    return compare_stored(plan.table, published, taken, drawn)
 
 
 def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
@@ -183,33 +188,16 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
 
 
 def _run_attacks(policy: Policy, comparison: StoredComparison) -> tuple[tuple[Attack, Outcome], ...]:
-    """The attacks of the policy, and linking, which the gate needs."""
+    """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
-    if not any(isinstance(attack, Linking) for attack in attacks):
+    linkable = bool(comparison.published.quasi_identifying)
+    if linkable and not any(isinstance(attack, Linking) for attack in attacks):
         attacks = (Linking(), *attacks)
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
         outcomes.append((attack, run_stored_attack(attack, comparison.published, comparison.blanked)))
     return tuple(outcomes)
-
-
-def _measure_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
-    """How much detail labels keep, and how large classes are."""
-    report_progress("measuring what is left")
-    published = evidence.published
-    names, total = published.quasi_identifying, len(published)
-    sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
-    promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
-    average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
-    losses = [measure_stored_loss(published, name, find_domain(original, name)) for name in names]
-    figures = {
-        "loss": sum(losses) / len(names),
-        "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
-        "average_class_size": average,
-        **({} if promised is None else {"c_avg": average / promised}),
-    }
-    return {name: round(value, 12) for name, value in figures.items()}
 
 
 def _certify(
@@ -237,7 +225,10 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
     listed = [name for name in published.rows.schema if has_few_values(published, name)]
     values = {name: published.count_values(name) for name in listed}
     stars = "suppressed" if body["suppression"]["rows"] else "class"
-    sizes = pl.DataFrame({"size": count_stored_sizes(evidence, {"starred_rows": stars})})
+    crowds = bool(published.quasi_identifying) and hides_in_crowds(method["method"] for method in body["methods"])
+    sizes = pl.DataFrame(
+        {"size": count_stored_sizes(evidence, {"starred_rows": stars}) if crowds else np.zeros(0, dtype=np.int64)}
+    )
     return RunAccount(
         title=body["title"],
         certificate=body,
