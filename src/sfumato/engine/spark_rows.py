@@ -34,6 +34,7 @@ from sfumato.engine.spark_tasks import (
     CountTask,
     KeyTypes,
     ReachTask,
+    SampleCells,
     unpack_frame,
 )
 from sfumato.engine.stored_rows import (
@@ -48,6 +49,7 @@ from sfumato.engine.stored_rows import (
     sort_counts,
 )
 from sfumato.errors import DataError
+from sfumato.private_file import create_private
 from sfumato.progress import report_progress
 from sfumato.table import simplify_frame
 
@@ -71,11 +73,20 @@ class SparkRows(StoredRows):
         self._session = find_session()
         self._missing: dict[str, int] | None = None
         self._values: dict[str, int] = {}
-        self._refuse_unreachable()
+        self._refuse_unseen_files(self.files)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A plan that is sent to executors takes the columns along, and neither the rows nor the session."""
         return MemoryRows, (pl.DataFrame(schema=dict(self.schema)), self.source)
+
+    def refuse_unseen(self, folder: Path) -> None:
+        """Let executors look for a file in it, which only its owner can read."""
+        probe = folder.absolute() / "seen-by-executors"
+        create_private(probe, b"sfumato")
+        try:
+            self._refuse_unseen_files([probe] * 2 * count_cores(self._session))
+        finally:
+            probe.unlink()
 
     def open_files(self, files: Sequence[Path], scratch: Path, source: str) -> SparkRows:
         """Other files, counted by Spark too."""
@@ -127,6 +138,20 @@ class SparkRows(StoredRows):
             self._missing = counts
         return self._missing
 
+    def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
+        """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
+        known: dict[int, dict[str, int]] = {}
+        total = dict.fromkeys(columns, 0)
+        for first, part in zip(self._list_begins(), self.map_batches(_count_known, columns), strict=True):
+            known[first] = total
+            total = {name: total[name] + int(part[name][0]) for name in columns}
+        sample = SampleCells({name: max(1, total[name] // most) for name in columns}, known)
+        parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
+        for part in self.map_batches(sample, columns) if columns else ():
+            for name in columns:
+                parts[name].append(part[name][0].alias(name))
+        return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
+
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Read by the driver itself: rows that nobody changes need no executor."""
         chosen = list(self.schema) if columns is None else list(columns)
@@ -155,13 +180,16 @@ class SparkRows(StoredRows):
 
     def _count_published(self, taken: StoredRows) -> dict[int, int]:
         """For each row that begins a batch, and the one after the last: how many rows before it were published."""
-        ends = [unit.offset + unit.end - unit.begin for unit in self._units]
-        begins = [range(unit.offset, end, BATCH_ROWS) for unit, end in zip(self._units, ends, strict=True)]
-        bounds = np.unique([*(row for each in begins for row in each), self.height])
+        bounds = np.array([*self._list_begins(), self.height])
         counts = np.zeros(len(bounds), dtype=np.int64)
         for batch in taken.iterate_batches([ROW]):
             counts += np.searchsorted(batch[ROW].to_numpy(), bounds)
         return dict(zip(bounds.tolist(), counts.tolist(), strict=True))
+
+    def _list_begins(self) -> list[int]:
+        """The number of the first row of each batch."""
+        lengths = [(unit.offset, unit.end - unit.begin) for unit in self._units]
+        return [row for offset, length in lengths for row in range(offset, offset + length, BATCH_ROWS)]
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
         """What tasks packed, in the order of rows."""
@@ -212,11 +240,11 @@ class SparkRows(StoredRows):
         except Exception as error:  # pyspark's and py4j's own, of many kinds
             raise explain_failure(error, self.source) from None
 
-    def _refuse_unreachable(self) -> None:
+    def _refuse_unseen_files(self, files: Sequence[Path]) -> None:
         """Stop if executors see other files than the driver, or run another program."""
-        task = ReachTask([(file, file.stat().st_size) for file in self.files], sfumato.__version__)
-        tasks = min(len(self.files), 2 * count_cores(self._session))
-        numbers = self._session.range(0, len(self.files), 1, tasks)
+        task = ReachTask([(file, file.stat().st_size) for file in files], sfumato.__version__)
+        tasks = min(len(files), 2 * count_cores(self._session))
+        numbers = self._session.range(0, len(files), 1, tasks)
         try:
             found = numbers.mapInArrow(task, "problem string").toArrow().column(0).to_pylist()
         except Exception as error:
@@ -231,9 +259,13 @@ class SparkRows(StoredRows):
         if kind == "file":
             raise DataError(
                 f"{what}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
-                "must lie on storage that all machines see under one path"
+                "must lie on storage that all machines see under one path, and executors must run as the same user"
             )
 
 
 def _count_nulls(rows: pl.DataFrame, _: int) -> pl.DataFrame:
     return rows.null_count()
+
+
+def _count_known(rows: pl.DataFrame, _: int) -> pl.DataFrame:
+    return rows.count()
