@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.anonymity.test_stored_generalize import people
+from tests.workflow.test_bounded_memory import PARTS, ROWS, run_limited, write_parts
 from tests.workflow.test_stored_run import POLICY, compare_runs
 
 K = "models = [{ model = 'k_anonymity', k = 3 }]"
@@ -67,3 +69,36 @@ def test_a_large_release_is_attacked_for_some_people(tmp_path: Path, monkeypatch
         assert outcome.successes <= 150 / 2
     frame = pl.read_parquet(done.out / "release" / "data.parquet")
     assert frame.group_by("age", "zip", "sex").len()["len"].min() >= 3  # type: ignore[operator]
+
+
+LARGE = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "sex", "education", "marital_status"]
+sensitive = ["disease"]
+insensitive = ["zip", "occupation", "salary_level"]
+
+[[protect]]
+method = "partition"
+models = [{ model = "k_anonymity", k = 5 }, { model = "l_diversity", l = 2, column = "disease" }]
+"""
+
+
+@pytest.mark.slow
+def test_four_million_people_are_cut_within_a_limit(tmp_path: Path) -> None:
+    policy = write_parts(tmp_path, PARTS, ROWS)
+    policy.write_text(LARGE, encoding="utf-8")
+    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    release = pl.scan_parquet(tmp_path / "out" / "release" / "data.parquet")
+    names = ["age", "sex", "education", "marital_status"]
+    classes = release.group_by(names).agg(pl.len(), pl.col("disease").n_unique().alias("values"))
+    found = classes.collect(engine="streaming")
+    assert found["len"].sum() == PARTS * ROWS
+    assert (found["len"] >= 5).all()
+    assert (found["values"] >= 2).all()
+    assert not list(tmp_path.glob("sfumato-scratch-*"))

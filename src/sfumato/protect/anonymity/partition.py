@@ -101,7 +101,7 @@ class Partition(Method):
             data=recoded,
             method=self,
             claims=self.list_claims(table, lines.sensitive),
-            losses=published.losses | {"dropped_rows": len(data) - len(rows)},
+            losses={**published.losses, "dropped_rows": len(data) - len(rows)},
             details=published.collect_details(table, rows),
             changes=state_changes(self, table, recoded, published.list_kinds(names)),
         )

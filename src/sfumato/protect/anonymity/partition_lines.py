@@ -105,6 +105,8 @@ def _spread_rest(counts: Ints, of_pair: Ints, rest: Ints, first: Ints) -> tuple[
     pairs = np.repeat(np.arange(len(counts)), most)
     turn = np.arange(len(pairs)) - np.repeat(np.cumsum(most) - most, most)
     of_place = of_pair[pairs]
+    if len(rest) == len(counts):  # nothing to take turns with
+        return pairs, first[of_place] + turn
     order = np.lexsort((pairs, (2 * turn + 1) / counts[pairs], of_place))
     candidates = np.bincount(of_place, minlength=len(rest))
     rank = np.empty(len(pairs), dtype=np.int64)

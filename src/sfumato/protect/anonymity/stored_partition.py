@@ -186,8 +186,8 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
     for number, name in enumerate(names, width):
         present, codes = np.unique(cells[:, number], return_inverse=True)  # others are those of rows that are left out
         people.append(codes.reshape(-1, 1).astype(np.int32))
-        values = tuple(ordered[name][0][code] for code in present)
-        judged.append(JudgedColumn(name, values, table.hierarchies.get(name)))
+        known = tuple(ordered[name][0][code] for code in present)
+        judged.append(JudgedColumn(name, known, table.hierarchies.get(name)))
     codes_of_values = np.hstack([np.zeros((len(cells), 0), dtype=np.int32), *people[1:]])
     counted_people = PeopleCounts(np.ascontiguousarray(people[0]), codes_of_values, counts)
     return CountedPeople(table, columns, maps, index, counted_people, tuple(judged))
