@@ -140,7 +140,7 @@ def test_the_release_holds_no_key_and_no_name() -> None:
 
 
 def test_one_item_cannot_be_padded_at_any_k() -> None:
-    with pytest.raises(sf.ImpossibleRelease, match="each; use one_to_n$"):
+    with pytest.raises(sf.ImpossibleRelease, match=r"each; use one_to_n$"):
         EncodeItems(k=2).new_key(sf.Baskets.of([["a"], ["a"]]))
 
 
