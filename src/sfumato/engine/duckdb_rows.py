@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.engine.coded_columns import read_coded_column
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
@@ -33,6 +35,7 @@ from sfumato.table import simplify_frame
 if TYPE_CHECKING:
     import duckdb
 
+_BYTES_A_CODE = 3
 _SHARE = 0.5
 """The part of the memory that duckdb may use; the rest is for what it returns."""
 
@@ -109,14 +112,40 @@ class DuckdbRows(StoredRows):
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows of each file in turn."""
         chosen = list(self.schema) if columns is None else list(columns)
+        for file, batch in self._read_files(chosen, ()):
+            yield simplify_frame(_build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen), str(file))
+
+    def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows of each file in turn; texts that the files hold as dictionaries stay numbers."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
+            coded = {name: read_coded_column(name, batch.column(name)) for name in batch.schema.names}
+            rest = [name for name, column in coded.items() if column is None]
+            plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
+            yield pl.DataFrame([plain[n] if (column := coded[n]) is None else column for n in chosen])
+
+    def _read_files(self, columns: list[str], coded: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
         for file in self.files:
             try:
-                with pq.ParquetFile(file, pre_buffer=False) as opened:
-                    for batch in opened.iter_batches(BATCH_ROWS, columns=chosen):
-                        frame = _build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen)
-                        yield simplify_frame(frame, str(file))
+                with pq.ParquetFile(file, pre_buffer=False, read_dictionary=list(coded)) as opened:
+                    for batch in opened.iter_batches(BATCH_ROWS, columns=columns):
+                        yield file, batch
             except (pa.ArrowException, OSError):
                 raise explain_damaged(file) from None
+
+    @cached_property
+    def _repetitive(self) -> frozenset[str]:
+        """The text columns that take so few bytes a cell that they must be dictionaries of few texts."""
+        sizes, cells = dict.fromkeys(self.schema, 0), dict.fromkeys(self.schema, 0)
+        for file in self.files:
+            metadata = pq.read_metadata(file)
+            for group in range(metadata.num_row_groups):
+                for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
+                    if column.path_in_schema in sizes:
+                        sizes[column.path_in_schema] += column.total_uncompressed_size
+                        cells[column.path_in_schema] += column.num_values
+        texts = (name for name, kind in self.schema.items() if kind == pl.String)
+        return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
 
     def close(self) -> None:
         """Let the memory go."""

@@ -115,22 +115,26 @@ class StoredRows(ABC):
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows in their order, some at a time."""
 
+    def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The same rows, some columns of repeated texts as numbers (`coded_columns`), where that is how they lie."""
+        return self.iterate_batches(columns)
+
     def map_batches(
         self, change: Callable[[pl.DataFrame, int], pl.DataFrame], columns: Sequence[str] | None = None
     ) -> Iterator[pl.DataFrame]:
         """What is made of some rows at a time, given the number of the first; in their order, wherever that runs."""
         offset = 0
-        for batch in self.iterate_batches(columns):
+        for batch in self.iterate_coded_batches(columns):
             yield change(batch, offset)
             offset += batch.height
 
     def compare_batches(
         self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
     ) -> Iterator[Found]:
-        """What is found in some published rows beside their originals, in the order of rows; see `align_batches`."""
-        from sfumato.engine.aligned_batches import align_batches
+        """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
+        from sfumato.engine.aligned_batches import align_coded_batches
 
-        yield from map(compare, align_batches(self, published, taken, step))
+        yield from map(compare, align_coded_batches(self, published, taken, step))
 
     def refuse_unseen(self, folder: Path) -> None:  # noqa: B027  (most engines see what we see)
         """Stop if whoever counts does not see a folder in which files will be written."""

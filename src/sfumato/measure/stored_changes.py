@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from sfumato.data.coded_cells import count_pairs
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.coded_cells import count_code_pairs, count_pairs
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
+from sfumato.engine.coded_columns import flag_text, is_coded, split_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.changes import ColumnDifference
 from sfumato.measure.truth import cover_cells, find_differing_cells
 
@@ -65,13 +66,14 @@ def compare_stored(
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn))
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized | set(moved)))
     for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
         wrong += found.wrong
         for name, pairs in found.pairs.items():
-            counts[name].add(pairs)
-        for name, (differing, empty) in found.moved.items():
-            moved[name] = _count_moved(moved[name], differing, empty)
+            if name in moved:
+                moved[name] = _count_moved(moved[name], pairs)
+            else:
+                counts[name].add(pairs)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
@@ -83,12 +85,36 @@ def compare_stored(
     return StoredComparison(original, published, taken, differences, wrong, blanked)
 
 
+def _count_moved(before: ColumnDifference, pairs: pl.DataFrame) -> ColumnDifference:
+    differing = int(pairs["count"].sum())
+    empty = int(pairs.filter(pl.col("second").is_null())["count"].sum())
+    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
+
+
+def _count_differing_pairs(before: pl.Series, after: pl.Series) -> pl.DataFrame:
+    """The pairs of cells that differ. Texts that lie as numbers are compared once for each pair, not in each row."""
+    if not (is_coded(before) or is_coded(after)):
+        differs = find_differing_cells(before, after)
+        return count_pairs(before, after, differs.to_numpy()) if differs.any() else pl.DataFrame()
+    pairs = count_code_pairs(split_column(before), split_column(after))
+    return pairs.filter(find_differing_cells(pairs["first"], pairs["second"]))
+
+
+def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Sequence[str]) -> int:
+    """How many cells are newly empty in suppressed rows, where they may be."""
+    empty = batch.after[name].is_null() & batch.before[name].is_not_null()
+    if not empty.any() or not quasi_identifying:
+        return 0
+    flags = empty.to_numpy()
+    for column in quasi_identifying:
+        flags = flags & flag_text(batch.after[column], SUPPRESSED)
+    return int(np.count_nonzero(flags))
+
+
 class _BatchFinding(NamedTuple):
     """What differs in some rows."""
 
     pairs: dict[str, pl.DataFrame]
-    moved: dict[str, tuple[int, int]]
-    """Drawn column → how many cells differ, and how many of these are empty."""
     wrong: int
 
 
@@ -99,29 +125,17 @@ class _BatchComparison:
     names: tuple[str, ...]
     quasi_identifying: tuple[str, ...]
     generalized: frozenset[str]
-    drawn: frozenset[str]
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
-        before, after = batch
-        suppressed = flag_starred_rows(after, self.quasi_identifying)
-        pairs: dict[str, pl.DataFrame] = {}
-        moved: dict[str, tuple[int, int]] = {}
-        wrong = 0
+        found, wrong = {}, 0
         for name in self.names:
-            differs = find_differing_cells(before[name], after[name])
-            if not differs.any():
+            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
+            if not pairs.height:
                 continue
-            if name in self.drawn:
-                moved[name] = int(differs.sum()), int((differs & after[name].is_null()).sum())
-                continue
-            pairs[name] = count_pairs(before[name], after[name], differs.to_numpy())
+            found[name] = pairs
             if name not in self.generalized:
-                wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
-        return _BatchFinding(pairs, moved, wrong)
-
-
-def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
-    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
+                wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
+        return _BatchFinding(found, wrong)
 
 
 class _PairCounts:

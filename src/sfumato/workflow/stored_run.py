@@ -154,7 +154,8 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
 
 def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
-    yield from plan.table.rows.map_batches(plan.publish)
+    kept = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
+    yield from plan.table.rows.map_batches(plan.publish_coded, kept)
 
 
 def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
