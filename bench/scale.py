@@ -73,7 +73,7 @@ def main() -> None:
     for size in [int(given) for given in sys.argv[1:]] or SIZES:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            policy = _write_data(folder, size)
+            policy = write_data(folder, size)
             data = f"{folder}/parts/*.parquet"
             program = BARE.replace("COLUMNS", COLUMNS)
             bare = _measure(folder, sys.executable, "-c", program, data, str(folder))
@@ -95,7 +95,8 @@ def main() -> None:
     )
 
 
-def _write_data(folder: Path, size: int) -> Path:
+def write_data(folder: Path, size: int) -> Path:
+    """The population in Parquet files, and a policy for it."""
     (folder / "parts").mkdir()
     for begin in range(0, size, ROWS_A_FILE):
         part = generate_population(min(ROWS_A_FILE, size - begin), seed=begin)

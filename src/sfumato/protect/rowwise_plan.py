@@ -12,6 +12,7 @@ import polars as pl
 
 from sfumato.change import Change
 from sfumato.details import Details
+from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.stored_table import StoredTable
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -28,6 +29,10 @@ class RowwisePlan(ABC):
     @abstractmethod
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """What is published of some rows."""
+
+    def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """The same of rows in which repeated texts may be numbers."""
+        return self.publish(spell_coded_columns(rows), first)
 
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, which are all of them."""

@@ -61,6 +61,9 @@ class StoredPlan(Protocol):
         asked.
         """
 
+    def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """The same of rows in which repeated texts may be numbers (`engine.coded_columns`), and so may be published."""
+
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are, counted from 0."""
 

@@ -26,7 +26,7 @@ from sfumato.data.table_reader import TextFormat, has_stored_types
 from sfumato.details import Details
 from sfumato.engine.aligned_batches import ROW
 from sfumato.engine.choice import EngineChoice
-from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
@@ -79,7 +79,7 @@ def _run_in_scratch(
 
     key = load_signing_key()
     report_progress("reading")
-    original = open_original(policy, scratch)
+    original = open_original(policy, scratch, choice.name)
     sealed = commit_to_source(policy.data.path)
     method = policy.methods()[0]
     method.refuse_undeclared(original.outline)
@@ -116,7 +116,7 @@ def _run_in_scratch(
     return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
 
 
-def open_original(policy: Policy, scratch: Path) -> StoredTable:
+def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
     """The originals of a policy, with their roles and hierarchies; refuses columns that they do not have."""
     data = policy.data
     text = TextFormat(
@@ -128,7 +128,7 @@ def open_original(policy: Policy, scratch: Path) -> StoredTable:
         comment=data.comment,
         trim=data.trim,
     )
-    rows = open_stored_rows(data.path, text, scratch)
+    rows = open_stored_rows(data.path, text, scratch, engine)
     original = StoredTable.of(rows, policy.roles.by_column(), policy.hierarchies, data.missing)
     refuse_unknown_columns(policy, original.outline)
     return original
@@ -143,26 +143,25 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     taken = None
     if plan.leaves_rows_out:
         write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
-        taken = DuckdbRows([numbers], scratch, numbers.name)
+        taken = plan.table.rows.open_files([numbers], scratch, numbers.name)
     outline = plan.outline
-    published = StoredTable(DuckdbRows([path], scratch, DATA), outline.roles, outline.hierarchies, outline.missing)
+    written = plan.table.rows.open_files([path], scratch, DATA)
+    published = StoredTable(written, outline.roles, outline.hierarchies, outline.missing)
     drawn = {change.column for change in plan.changes if change.kind in _DRAWN}
     return compare_stored(plan.table, published, taken, drawn)
 
 
 def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
-    first = 0
-    for batch in plan.table.rows.iterate_batches():
-        yield plan.publish(batch, first)
-        first += batch.height
+    kept = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
+    yield from plan.table.rows.map_batches(plan.publish_coded, kept)
 
 
 def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
-    offset = 0
-    for batch in plan.table.rows.iterate_batches():
-        yield (plan.publish_numbered(batch, offset)[1] + offset).cast(pl.Int64).alias(ROW).to_frame()
-        offset += batch.height
+    def number_batch(batch: pl.DataFrame, first: int) -> pl.DataFrame:
+        return (plan.publish_numbered(batch, first)[1] + first).cast(pl.Int64).alias(ROW).to_frame()
+
+    yield from plan.table.rows.map_batches(number_batch)
 
 
 def _decide_types(policy: Policy, plan: StoredPlan) -> dict[str, pl.DataType]:
@@ -266,6 +265,6 @@ def reopen_release(run: Run) -> Run:
     if not path.exists():
         return run
     data = run.release.data
-    rows = DuckdbRows([path], Path(gettempdir()), str(path))
+    rows = data.rows.open_files([path], Path(gettempdir()), str(path))
     table = StoredTable(rows, data.roles, data.hierarchies, data.missing)
     return replace(run, release=replace(run.release, data=table))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What runs by duckdb and what does not: decided before any row is read."""
+"""What runs by duckdb and Spark, and what does not: decided before any row is read."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _RUNS = "every model, missing = own_value or drop, the attacks linking and homog
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
-    """The engine for a policy: as asked, or by the size of its data; an error if duckdb cannot do what is asked."""
+    """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
     name = wanted or policy.data.engine
     reasons = list_unsupported(policy)
-    if name == "duckdb":
+    if name in ("duckdb", "spark"):
         if reasons:
             raise PolicyError(
-                f"the engine duckdb does not run {', '.join(reasons)}; it runs {describe_supported()}. Change the "
+                f"the engine {name} does not run {', '.join(reasons)}; it runs {describe_supported()}. Change the "
                 "policy, or use --engine memory"
             )
-        return EngineChoice("duckdb", "as asked")
+        return EngineChoice(name, "as asked")
     if name == "memory" or policy.shape != "table" or policy.data.path == DEMO:
         return EngineChoice("memory", "as asked" if name == "memory" else "which reads this kind of data")
     choice = choose_engine(policy.data.path)
@@ -35,14 +35,14 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
 
 
 def describe_supported() -> str:
-    """What duckdb runs, in words."""
+    """What duckdb and Spark run, in words."""
     methods = [known.words for known in STORED_METHODS.values()]
     listed = " or ".join([", ".join(methods[:-1]), methods[-1]] if methods[1:] else methods)
     return f"{listed} as the only method, {_RUNS}"
 
 
 def list_unsupported(policy: Policy) -> list[str]:
-    """What a policy asks for that duckdb does not run."""
+    """What a policy asks for that duckdb and Spark do not run."""
     if policy.shape != "table" or policy.gives != "table":
         return [f"{policy.protect[0].method}, which is not about tables"]
     found = []

@@ -93,7 +93,7 @@ class StoredEvidence:
 def measure_stored_claim(claim: Claim, evidence: StoredEvidence) -> Finding:
     """Measure a claim on the file; a claim that needs missing originals stays open."""
     if claim.measure not in MEASURES:
-        raise PolicyError(f'the claim "{claim.property}" cannot be measured by the engine duckdb; use --engine memory')
+        raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
     if claim.needs_original and evidence.comparison is None:
         return Finding.of(claim, None)
     try:

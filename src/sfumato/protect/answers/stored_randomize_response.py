@@ -35,7 +35,7 @@ class AnswerPlan(RowwisePlan):
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows with the answers of their numbers."""
         cells = [column.answer(rows[column.name], self.draws, first) for column in self.asked]
-        return rows.drop(self.table.outline.identifying).with_columns(cells)
+        return rows.drop(self.table.outline.identifying, strict=False).with_columns(cells)
 
 
 def explain_unstored(method: RandomizeResponse) -> str | None:

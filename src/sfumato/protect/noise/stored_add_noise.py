@@ -55,7 +55,7 @@ class NoisePlan(RowwisePlan):
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows with the noise of their numbers."""
         cells = [self.publish_column(name, rows[name], first).cast(kind) for name, kind in self.types.items()]
-        return rows.drop(self.table.outline.identifying).with_columns(cells)
+        return rows.drop(self.table.outline.identifying, strict=False).with_columns(cells)
 
     def publish_column(self, name: str, cells: pl.Series, first: int) -> pl.Series:
         """Some cells of one column."""
