@@ -152,6 +152,11 @@ def is_distorted(release: Release) -> bool:
 
 def get_distortion(release: Release) -> BasketDistortion:
     """How the baskets of a release were randomized, as published with it."""
+    if not isinstance(release, Release):
+        raise DataError(
+            f"a release says how its baskets were randomized, and {type(release).__name__} does not; give what "
+            "`protect` returned, or what `read_release` reads"
+        )
     if not is_distorted(release):
         raise DataError(
             "the release has no randomized baskets, so there is nothing to estimate; mine its data with "
