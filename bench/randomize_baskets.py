@@ -42,7 +42,7 @@ def main() -> None:
         "covered at 95 %",
     )
     show(
-        f"Retail, {len(retail):,} baskets, CPU time, itemsets of support {SUPPORT:g} and more, cut and paste {OF_FEW:g}",
+        f"Retail, {len(retail):,} baskets, CPU time, itemsets of support {SUPPORT:g} or more, cut and paste {OF_FEW:g}",
         head,
         rows,
     )

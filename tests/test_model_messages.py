@@ -40,7 +40,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: sf.mine.classify(publish(), TABLE), "of a release, give its data"),  # type: ignore[arg-type]
     (lambda: sf.mine.forced_patterns(publish(), 3), "of a release, give its data"),  # type: ignore[arg-type]
     (lambda: sf.mine.forced_patterns(BASKETS, 3), "for baskets use inference_channels"),  # type: ignore[arg-type]
-    (lambda: sf.mine.estimate_itemsets(BASKETS, 0.1), "give what `protect` returned"),  # type: ignore[arg-type]
+    (lambda: sf.mine.estimate_itemsets(BASKETS, 0.1), "give the release, not its data"),  # type: ignore[arg-type]
     (lambda: sf.mine.estimate_joint(publish(), ["a", "b"]), "for baskets use estimate_itemsets"),
     (lambda: sf.mine.train_c45(TABLE, "Y"), 'did you mean "y"'),
     (lambda: sf.mine.train_c45(TABLE, "y", "age"), r'such as \["age"\]'),  # type: ignore[arg-type]

@@ -52,7 +52,9 @@ DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a ta
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 EngineOption = Annotated[
     EngineName,
-    typer.Option(help="Where rows are counted: in memory, by duckdb for files larger than memory, or chosen by size."),
+    typer.Option(
+        help="Where rows are counted: in memory, by duckdb for files larger than memory, by Spark, or by size."
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 

@@ -69,8 +69,13 @@ def list_values(column: pl.Series) -> pl.Series:
 def count_pairs(first: pl.Series, second: pl.Series, where: Flags) -> pl.DataFrame:
     """How many of the rows in question have each pair of values: `first`, `second`, `count`."""
     ours, theirs = encode_cells(first), encode_cells(second)
+    return count_code_pairs(CodedCells(ours.values, ours.codes[where]), CodedCells(theirs.values, theirs.codes[where]))
+
+
+def count_code_pairs(ours: CodedCells, theirs: CodedCells) -> pl.DataFrame:
+    """How many rows have each pair of values: `first`, `second`, `count`."""
     width = max(len(theirs.values), 1)
-    keys = ours.codes[where] * width + theirs.codes[where]
+    keys = ours.codes * width + theirs.codes
     if len(ours.values) * width <= max(_WIDEST, 4 * len(keys)):
         counts = np.bincount(keys)
         pairs = np.flatnonzero(counts)

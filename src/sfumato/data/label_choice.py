@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,15 +25,16 @@ class LabelChoice(NamedTuple):
     lost: int
 
 
-def choose_label(domain: Domain, leaves: Ints, group: LabelChoice | None = None) -> LabelChoice:
-    """The set of some leaves if it fits on a line; otherwise what loses least of a range, a `group` and a star.
+def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], LabelChoice] | None = None) -> LabelChoice:
+    """The set of some leaves if it fits on a line; otherwise what loses least of a range, a group and a star.
 
-    `group` is the lowest label of the hierarchy that covers them all.
+    `find_group` gives the lowest label of the hierarchy that covers them all.
     """
     text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
     if len(text) <= LONGEST_SET:
         return LabelChoice(text, len(leaves) - 1)
     star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
+    group = None if find_group is None else find_group(leaves)
     choices = [choice for choice in (choose_range(domain, leaves), group, star) if choice is not None]
     return min(choices, key=lambda choice: choice.lost)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +25,18 @@ class AlignedBatch(NamedTuple):
 
 
 def align_batches(
-    original: StoredRows, published: StoredRows, taken: StoredRows | None, step: str
+    original: StoredRows,
+    published: StoredRows,
+    taken: StoredRows | None,
+    step: str,
+    chosen: Sequence[str] | None = None,
 ) -> Iterator[AlignedBatch]:
-    """Go through both tables in the order of their rows; `taken` lists the originals that were published, else all."""
-    columns = [name for name in original.schema if name in published.schema]
-    rest = _RowReader(published)
+    """Go through both tables in the order of their rows; `taken` lists the originals that were published, else all.
+
+    Only the `chosen` columns are read, by default all that both have.
+    """
+    columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
+    rest = _RowReader(published, None if chosen is None else columns)
     numbers = None if taken is None else _RowReader(taken)
     offset = 0
     for batch in original.iterate_batches(columns):
@@ -45,18 +52,63 @@ def align_batches(
     else:
         if not rest.take(1).height:
             return
-    raise DataError(
+    raise explain_unaligned(published)
+
+
+def align_coded_batches(
+    original: StoredRows, published: StoredRows, taken: StoredRows | None, step: str
+) -> Iterator[AlignedBatch]:
+    """The same in smaller batches, texts as numbers where both files hold them so."""
+    columns = [name for name in original.schema if name in published.schema]
+    rest = _BatchSlicer(published.iterate_coded_batches(columns))
+    numbers = None if taken is None else _RowReader(taken)
+    offset = 0
+    for batch in original.iterate_coded_batches(columns):
+        before = batch
+        if numbers is not None:
+            before = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
+        offset += batch.height
+        report_progress(step, offset, original.height)
+        while before.height:
+            after = rest.take_some(before.height)
+            if not after.height:
+                raise explain_unaligned(published)
+            yield AlignedBatch(before.head(after.height), after)
+            before = before.slice(after.height)
+    if rest.take_some(1).height:
+        raise explain_unaligned(published)
+
+
+def explain_unaligned(published: StoredRows) -> DataError:
+    """Published rows that are too many or too few."""
+    return DataError(
         f"{published.source}: {published.height} published rows cannot be compared with the originals; were the files "
         "changed in the meantime?"
     )
 
 
+class _BatchSlicer:
+    """Parts of batches: columns of numbers whose texts differ from batch to batch cannot be joined."""
+
+    def __init__(self, batches: Iterator[pl.DataFrame]) -> None:
+        self._batches = batches
+        self._held = pl.DataFrame()
+
+    def take_some(self, most: int) -> pl.DataFrame:
+        """The next rows, at least one and at most so many; none at the end."""
+        while not self._held.height and (batch := next(self._batches, None)) is not None:
+            self._held = batch
+        part, self._held = self._held.head(most), self._held.slice(most)
+        return part
+
+
 class _RowReader:
     """Batches of any size from batches of given sizes."""
 
-    def __init__(self, rows: StoredRows) -> None:
-        self._batches = rows.iterate_batches()
-        self._held = pl.DataFrame(schema=dict(rows.schema))
+    def __init__(self, rows: StoredRows, columns: Sequence[str] | None = None) -> None:
+        names = list(rows.schema) if columns is None else columns
+        self._batches = rows.iterate_batches(names)
+        self._held = pl.DataFrame(schema={name: rows.schema[name] for name in names})
 
     def take(self, count: int) -> pl.DataFrame:
         """The next rows, fewer at the end."""

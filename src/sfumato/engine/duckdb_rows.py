@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.engine.coded_columns import read_coded_column
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
@@ -33,6 +35,7 @@ from sfumato.table import simplify_frame
 if TYPE_CHECKING:
     import duckdb
 
+_BYTES_A_CODE = 3
 _SHARE = 0.5
 """The part of the memory that duckdb may use; the rest is for what it returns."""
 
@@ -47,13 +50,14 @@ class DuckdbRows(StoredRows):
         arrow = check_schemas(self.files)
         self.schema = dict(simplify_frame(_build_frame(arrow.empty_table(), source), source).schema)
         self.height = sum(pq.read_metadata(file).num_rows for file in self.files)
+        self._places = {name: place for place, name in enumerate(self.schema)}
         self._missing: dict[str, int] | None = None
         self._values: dict[str, int] = {}
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def count_rows(self, columns: Sequence[str]) -> RowCounts:
         """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
-        names = ", ".join(map(quote_identifier, columns))
+        names = ", ".join(map(self._name, columns))
         counted = self._fetch(f"SELECT {names}, count(*) FROM {self._relation} GROUP BY ALL", (*columns, COUNT))
         plain = simplify_frame(counted, self.source)
         if any(plain.schema[name].is_float() for name in columns):
@@ -67,10 +71,10 @@ class DuckdbRows(StoredRows):
             table = f"map_{number}"
             mapping = pl.DataFrame({"value": codes.values, "code": codes.codes}, schema_overrides={"code": pl.Int32})
             self._connect().register(table, mapping.to_arrow(compat_level=pl.CompatLevel.oldest()))
-            joins.append(f"LEFT JOIN {table} ON r.{quote_identifier(name)} = {table}.value")
+            joins.append(f"LEFT JOIN {table} ON r.{self._name(name)} = {table}.value")
             cells.append(f"coalesce({table}.code, {codes.missing})::INTEGER")
         limit = "" if most is None else f" LIMIT {most + 1}"
-        query = f"SELECT {', '.join(cells)}, count(*) FROM {self._relation} r {' '.join(joins)} GROUP BY ALL{limit}"
+        query = f"SELECT {', '.join(cells)}, count(*) FROM {self._relation} {' '.join(joins)} GROUP BY ALL{limit}"
         counted = self._fetch(query, (*maps, COUNT))
         if most is not None and counted.height > most:
             raise TooManyRows
@@ -108,14 +112,40 @@ class DuckdbRows(StoredRows):
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows of each file in turn."""
         chosen = list(self.schema) if columns is None else list(columns)
+        for file, batch in self._read_files(chosen, ()):
+            yield simplify_frame(_build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen), str(file))
+
+    def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows of each file in turn; texts that the files hold as dictionaries stay numbers."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
+            coded = {name: read_coded_column(name, batch.column(name)) for name in batch.schema.names}
+            rest = [name for name, column in coded.items() if column is None]
+            plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
+            yield pl.DataFrame([plain[n] if (column := coded[n]) is None else column for n in chosen])
+
+    def _read_files(self, columns: list[str], coded: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
         for file in self.files:
             try:
-                with pq.ParquetFile(file, pre_buffer=False) as opened:
-                    for batch in opened.iter_batches(BATCH_ROWS, columns=chosen):
-                        frame = _build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen)
-                        yield simplify_frame(frame, str(file))
+                with pq.ParquetFile(file, pre_buffer=False, read_dictionary=list(coded)) as opened:
+                    for batch in opened.iter_batches(BATCH_ROWS, columns=columns):
+                        yield file, batch
             except (pa.ArrowException, OSError):
                 raise explain_damaged(file) from None
+
+    @cached_property
+    def _repetitive(self) -> frozenset[str]:
+        """The text columns that take so few bytes a cell that they must be dictionaries of few texts."""
+        sizes, cells = dict.fromkeys(self.schema, 0), dict.fromkeys(self.schema, 0)
+        for file in self.files:
+            metadata = pq.read_metadata(file)
+            for group in range(metadata.num_row_groups):
+                for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
+                    if column.path_in_schema in sizes:
+                        sizes[column.path_in_schema] += column.total_uncompressed_size
+                        cells[column.path_in_schema] += column.num_values
+        texts = (name for name, kind in self.schema.items() if kind == pl.String)
+        return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
 
     def close(self) -> None:
         """Let the memory go."""
@@ -125,13 +155,21 @@ class DuckdbRows(StoredRows):
 
     @property
     def _relation(self) -> str:
-        """The files and nothing else: no name is a pattern, and no folder's name a column, as in `year=2020/`."""
+        """The files and nothing else: no name is a pattern, and no folder's name a column, as in `year=2020/`.
+
+        Columns are named by their place: to duckdb `a` and `A` are one name.
+        """
         names = ", ".join(quote_text(re.sub(r"[\[*?]", r"[\g<0>]", str(file))) for file in self.files)
-        return f"read_parquet([{names}], hive_partitioning = false)"
+        places = ", ".join(map(self._name, self.schema))
+        return f"read_parquet([{names}], hive_partitioning = false) AS r({places})"
+
+    def _name(self, name: str) -> str:
+        """A column in SQL."""
+        return f"c{self._places[name]}"
 
     def _name_plain(self, name: str) -> str:
         """A column in SQL; NaN is missing, as everywhere, and there is one zero."""
-        column = quote_identifier(name)
+        column = self._name(name)
         if not self.schema[name].is_float():
             return column
         return f"(CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0.0 END)"
@@ -224,11 +262,6 @@ def explain_damaged(file: Path) -> DataError:
     if not file.exists():
         return DataError(f"{file}: the file does not exist")
     return DataError(f"{file}: this is not a Parquet file, or it is damaged or truncated; write it again")
-
-
-def quote_identifier(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def quote_text(text: str) -> str:

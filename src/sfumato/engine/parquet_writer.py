@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.rebuild import rebuild_frame
+from sfumato.engine.coded_columns import is_coded, write_coded_column
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 
@@ -45,22 +46,25 @@ def _write_parts(
     """The number of rows of each file that was written."""
     counts: list[int] = []
     writer: pq.ParquetWriter | None = None
+    outline: pl.DataFrame | None = None
     try:
         for batch in batches:
-            rest = batch
-            while writer is None or rest.height:
+            rest = outline = batch
+            while rest.height:
                 room = rest.height if rows_a_file is None or not counts else rows_a_file - counts[-1]
                 if writer is None or not room:
                     if writer is not None:
                         writer.close()
-                    schema = _to_arrow(rest.clear()).schema
-                    writer = pq.ParquetWriter(name_part(len(counts)), schema, compression="zstd")
+                    writer = _open_writer(name_part(len(counts)), rest)
                     counts.append(0)
                     room = rest.height if rows_a_file is None else rows_a_file
-                writer.write_table(_to_arrow(rest.head(room)), row_group_size=_GROUP_ROWS)
+                writer.write_table(_to_arrow(rest.head(room), writer.schema), row_group_size=_GROUP_ROWS)
                 counts[-1] += min(room, rest.height)
                 rest = rest.slice(room)
             report_progress(step, sum(counts), total)
+        if writer is None and outline is not None:
+            writer = _open_writer(name_part(0), outline)
+            counts.append(0)
     except OSError:
         raise DataError(
             f"{name_part(0).name}: the data file could not be written; is the disk full? Nothing was published"
@@ -71,6 +75,27 @@ def _write_parts(
     return counts
 
 
-def _to_arrow(frame: pl.DataFrame) -> pa.Table:
-    """The cells and nothing else of their memory, in types that every reader knows."""
-    return rebuild_frame(frame).to_arrow(compat_level=pl.CompatLevel.oldest())
+def _open_writer(path: Path, rows: pl.DataFrame) -> pq.ParquetWriter:
+    """A file for rows of such types; a column of numbers for texts is one of texts to every reader."""
+    schema = _to_arrow(rows.clear(), None).schema
+    coded = any(pa.types.is_dictionary(kind) for kind in schema.types)
+    return pq.ParquetWriter(path, schema, compression="zstd", store_schema=not coded)
+
+
+def _to_arrow(frame: pl.DataFrame, schema: pa.Schema | None) -> pa.Table:
+    """The cells and nothing else of their memory, in types that every reader knows, and those of the file."""
+    coded = [column.name for column in frame.get_columns() if is_coded(column)]
+    plain = rebuild_frame(frame.drop(coded)).to_arrow(compat_level=pl.CompatLevel.oldest())
+    if not coded and (schema is None or plain.schema.equals(schema)):
+        return plain
+    columns = [write_coded_column(frame[n]) if n in coded else plain.column(n) for n in frame.columns]
+    if schema is not None:
+        columns = [_fit_type(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)]
+    return pa.Table.from_arrays(columns, names=frame.columns)
+
+
+def _fit_type(cells: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """Texts as the file holds them: some batches have them as numbers, and others do not."""
+    if pa.types.is_dictionary(cells.type) == pa.types.is_dictionary(kind):
+        return cells
+    return cells.dictionary_encode() if pa.types.is_dictionary(kind) else cells.cast(kind)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes
+from sfumato.engine.coded_columns import split_column
 from sfumato.text_codes import place_texts
 
 _WIDEST = 1 << 16
@@ -19,6 +20,10 @@ def index_cells(column: pl.Series, values: Sequence[str]) -> Codes | None:
 
     None where some cell is not in the list, or the column is of a kind that has to be spelt first.
     """
+    if isinstance(column.dtype, pl.Enum):
+        distinct, codes = split_column(column)
+        known = index_cells(distinct, values)
+        return None if known is None else known[codes]
     if column.dtype == pl.String:
         places = place_texts(column, values)
         missing = column.null_count()

@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from sfumato.data.coded_cells import count_pairs
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.coded_cells import count_code_pairs, count_pairs
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.engine.aligned_batches import align_batches
-from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.aligned_batches import AlignedBatch, align_batches
+from sfumato.engine.coded_columns import flag_text, is_coded, split_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.changes import ColumnDifference
 from sfumato.measure.truth import cover_cells, find_differing_cells
 
@@ -47,34 +49,93 @@ class StoredComparison:
         path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
         write_batches(batches, path, self.published.rows.height, "comparing")
         roles = {name: role for name, role in self.published.roles.items() if name in names}
-        rows = DuckdbRows([path], scratch, self.published.source)
+        rows = self.published.rows.open_files([path], scratch, self.published.source)
         return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
 
 
-def compare_stored(original: StoredTable, published: StoredTable, taken: StoredRows | None) -> StoredComparison:
-    """Compare every published cell with its original."""
+def compare_stored(
+    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn: Collection[str] = ()
+) -> StoredComparison:
+    """Compare every published cell with its original.
+
+    In columns that are `drawn`, there may be as many different pairs of cells as rows: there, cells that differ are
+    counted, and whether one covers its original is not asked.
+    """
     names = list(published.rows.schema)
+    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn}
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    for before, after in align_batches(original.rows, published.rows, taken, "comparing with the originals"):
-        suppressed = flag_starred_rows(after, published.quasi_identifying)
-        for name in names:
-            differs = find_differing_cells(before[name], after[name])
-            if not differs.any():
-                continue
-            counts[name].add(count_pairs(before[name], after[name], differs.to_numpy()))
-            if name not in generalized:
-                wrong += int((differs & ~(suppressed & after[name].is_null())).sum())
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized | set(moved)))
+    for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
+        wrong += found.wrong
+        for name, pairs in found.pairs.items():
+            if name in moved:
+                moved[name] = _count_moved(moved[name], pairs)
+            else:
+                counts[name].add(pairs)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
         empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
         blanked[name] = empty.select("first", "count")
-        difference = _describe_difference(name, pairs, original, published)
+        difference = moved.get(name) or _describe_difference(name, pairs, original, published)
         differences[name] = difference
         wrong += difference.other + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
+
+
+def _count_moved(before: ColumnDifference, pairs: pl.DataFrame) -> ColumnDifference:
+    differing = int(pairs["count"].sum())
+    empty = int(pairs.filter(pl.col("second").is_null())["count"].sum())
+    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
+
+
+def _count_differing_pairs(before: pl.Series, after: pl.Series) -> pl.DataFrame:
+    """The pairs of cells that differ. Texts that lie as numbers are compared once for each pair, not in each row."""
+    if not (is_coded(before) or is_coded(after)):
+        differs = find_differing_cells(before, after)
+        return count_pairs(before, after, differs.to_numpy()) if differs.any() else pl.DataFrame()
+    pairs = count_code_pairs(split_column(before), split_column(after))
+    return pairs.filter(find_differing_cells(pairs["first"], pairs["second"]))
+
+
+def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Sequence[str]) -> int:
+    """How many cells are newly empty in suppressed rows, where they may be."""
+    empty = batch.after[name].is_null() & batch.before[name].is_not_null()
+    if not empty.any() or not quasi_identifying:
+        return 0
+    flags = empty.to_numpy()
+    for column in quasi_identifying:
+        flags = flags & flag_text(batch.after[column], SUPPRESSED)
+    return int(np.count_nonzero(flags))
+
+
+class _BatchFinding(NamedTuple):
+    """What differs in some rows."""
+
+    pairs: dict[str, pl.DataFrame]
+    wrong: int
+
+
+@dataclass(frozen=True)
+class _BatchComparison:
+    """Compares some rows; with all that it takes, as this may be done elsewhere."""
+
+    names: tuple[str, ...]
+    quasi_identifying: tuple[str, ...]
+    generalized: frozenset[str]
+
+    def __call__(self, batch: AlignedBatch) -> _BatchFinding:
+        found, wrong = {}, 0
+        for name in self.names:
+            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
+            if not pairs.height:
+                continue
+            found[name] = pairs
+            if name not in self.generalized:
+                wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
+        return _BatchFinding(found, wrong)
 
 
 class _PairCounts:

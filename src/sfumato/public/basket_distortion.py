@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sfumato.arrays import Floats, Ints
 from sfumato.description import Description
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 
 KINDS = ("mask", "cut_and_paste")
@@ -153,10 +153,7 @@ def is_distorted(release: Release) -> bool:
 def get_distortion(release: Release) -> BasketDistortion:
     """How the baskets of a release were randomized, as published with it."""
     if not isinstance(release, Release):
-        raise DataError(
-            f"a release says how its baskets were randomized, and {type(release).__name__} does not; give what "
-            "`protect` returned, or what `read_release` reads"
-        )
+        raise PolicyError("how baskets were randomized is published with them: give the release, not its data")
     if not is_distorted(release):
         raise DataError(
             "the release has no randomized baskets, so there is nothing to estimate; mine its data with "

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
-from sfumato.measure.sequences.hidden_sequences import count_matching
+from sfumato.measure.sequences.support_counts import count_supports
 from sfumato.measure.sequences.visits import edit_distances, flow_counts
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
@@ -96,11 +96,11 @@ def _draw_secrets(release: Release, original: Sequences, published: Sequences, s
     """The supports of the hidden patterns before and after, and what is allowed."""
     limits = {"max_gap": release.method.max_gap, "window": release.method.window}
     shown = list(secrets)[:_SECRETS]
+    named = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown]
+    counts = [count_supports(data, named, **limits) for data in (original, published)]
     pairs = [
-        _Pair(
-            _name_pattern(pattern), *(float(count_matching(data, pattern, **limits)) for data in (original, published))
-        )
-        for pattern, _ in shown
+        _Pair(_name_pattern(pattern), *(float(side[name]) for side in counts))
+        for name, (pattern, _) in zip(named, shown, strict=True)
     ]
     caption = "How many sequences contain each hidden pattern, before and after; the table says how many may."
     if len(secrets) > len(shown):

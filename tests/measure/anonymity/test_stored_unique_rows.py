@@ -7,14 +7,20 @@ import polars as pl
 import pytest
 
 from sfumato.data.population import generate_population
+from sfumato.engine import stored_rows
 from sfumato.engine.stored_rows import MemoryRows
+from sfumato.measure.anonymity.dense_unique_rows import count_dense_unique
 from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
 from sfumato.measure.anonymity.unique_rows import find_unique_rows
 
 
+@pytest.mark.parametrize("places", [0, 3000, 1 << 21])
 @pytest.mark.parametrize("held", [0, 500, 1 << 21])
-def test_unique_rows_are_those_of_memory(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unique_rows_are_those_of_memory(held: int, places: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_TUPLES", held)
+    monkeypatch.setitem(find_stored_unique_rows.__globals__, "MOST_PLACES", places)
+    monkeypatch.setitem(count_dense_unique.__globals__, "_ROWS", 300)
+    monkeypatch.setattr(stored_rows, "BATCH_ROWS", 70)
     frame = generate_population(800).drop("name")
     frame = frame.with_columns(pl.when(pl.col("age") > 40).then(pl.col("education")).alias("education"))
     rows = MemoryRows(frame)

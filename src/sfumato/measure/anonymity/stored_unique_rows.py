@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from sfumato.data.coded_cells import encode_cells
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
+from sfumato.measure.anonymity.dense_unique_rows import MOST_PLACES, count_dense_unique, count_places
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, search_unique_rows
 
 _MOST_TUPLES = 1 << 21
@@ -31,14 +32,25 @@ class _StoredCounter:
         self._rows, self.columns, self.height = rows, columns, rows.height
         missing = rows.count_missing()
         self._values = {name: rows.count_values(name) + (missing[name] > 0) for name in columns}
-        self._held = _choose_held_columns(rows, sorted(columns, key=lambda name: self._values[name]))
+        self._held = _choose_held_columns(rows, sorted(columns, key=lambda name: self._values[name]), self._values)
         self._counted: RowCounts | None = None
 
     def count_values(self, column: str) -> int:
         return self._values[column]
 
-    def count_unique(self, columns: Sequence[str]) -> int:
-        if not set(columns) <= set(self._held):
+    def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
+        dense = [chosen for chosen in combinations if not self._is_held(chosen) and self._is_dense(chosen)]
+        known = count_dense_unique(self._rows, dense, self._values) if dense else {}
+        return [known[chosen] if chosen in known else self._count_unique(chosen) for chosen in combinations]
+
+    def _is_held(self, columns: Sequence[str]) -> bool:
+        return set(columns) <= set(self._held)
+
+    def _is_dense(self, columns: Sequence[str]) -> bool:
+        return count_places(columns, self._values) <= MOST_PLACES
+
+    def _count_unique(self, columns: Sequence[str]) -> int:
+        if not self._is_held(columns):
             return self._rows.count_sizes(columns).unique
         if self._counted is None:
             counted = self._rows.count_rows(self._held)
@@ -48,10 +60,12 @@ class _StoredCounter:
         return int((frame.group_by(columns).agg(pl.col("\0count").sum())["\0count"] == 1).sum())
 
 
-def _choose_held_columns(rows: StoredRows, columns: list[str]) -> list[str]:
+def _choose_held_columns(rows: StoredRows, columns: list[str], values: Mapping[str, int]) -> list[str]:
     """As many of the columns, which come in order of their values, as have few enough combinations."""
     most = min(_MOST_TUPLES, find_memory_budget() // 4 // (_BYTES_A_CELL * len(columns)))
     held, beyond = 0, len(columns) + 1
+    while held < len(columns) and count_places(columns[: held + 1], values) <= most:
+        held += 1  # so many in any case
     while beyond - held > 1:
         middle = (held + beyond) // 2
         if rows.estimate_tuples(columns[:middle]) <= most:

@@ -40,8 +40,8 @@ class RowCounter(Protocol):
     columns: list[str]
     height: int
 
-    def count_unique(self, columns: Sequence[str]) -> int:
-        """How many rows no other row equals in some columns."""
+    def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
+        """For each combination of columns, how many rows no other row equals in them."""
 
     def count_values(self, column: str) -> int:
         """How many values a column has; a missing cell is one."""
@@ -80,8 +80,8 @@ class _CodedRows:
         self._coded = pl.DataFrame([pl.Series(column.name, encode_cells(column).codes) for column in frame])
         self.columns, self.height = self._coded.columns, self._coded.height
 
-    def count_unique(self, columns: Sequence[str]) -> int:
-        return int((count_class_sizes(self._coded, columns) == 1).sum())
+    def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
+        return [int((count_class_sizes(self._coded, columns) == 1).sum()) for columns in combinations]
 
     def count_values(self, column: str) -> int:
         largest = self._coded[column].max()
@@ -90,9 +90,9 @@ class _CodedRows:
 
 def _rank(tried: Iterable[tuple[str, ...]], rows: RowCounter) -> list[UniqueRows]:
     """Combinations of columns, those first by which most rows are unique."""
-    shares = [
-        UniqueRows(chosen, float(rows.count_unique(chosen)) / rows.height if rows.height else 0.0) for chosen in tried
-    ]
+    chosen = list(tried)
+    counts = zip(chosen, rows.count_unique(chosen), strict=True)
+    shares = [UniqueRows(columns, float(count) / rows.height if rows.height else 0.0) for columns, count in counts]
     return sorted(shares, key=lambda unique_rows: (-unique_rows.share, unique_rows.columns))
 
 

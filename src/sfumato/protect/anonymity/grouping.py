@@ -11,8 +11,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import ceil, prod
-from types import ModuleType
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -21,14 +20,20 @@ from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.engine.value_codes import index_cells
 from sfumato.errors import DataError
-from sfumato.protect.anonymity.node_classes import ClassJudge, JudgedNode, Levels, NodeClasses, NodeVerdict
+from sfumato.protect.anonymity.class_numbers import ClassNumbers, ColumnLookup
+from sfumato.protect.anonymity.column_bundles import bundle_codes, choose_bundles
+from sfumato.protect.anonymity.node_classes import (
+    ClassJudge,
+    JudgedNode,
+    Levels,
+    NodeClasses,
+    NodeVerdict,
+    judge_classes,
+)
 from sfumato.protect.anonymity.overlapping_classes import overlap_classes
+from sfumato.protect.anonymity.row_blocks import find_sorted_column, split_rows
 from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
 from sfumato.table import Missing, Table
-
-_DIRECT = 1 << 16
-_BUNDLE = 1 << 12
-_LARGEST_KEY = 1 << 62
 
 
 class Grouping:
@@ -41,10 +46,12 @@ class Grouping:
         missing: Missing,
         population: Codes | None = None,
         weights: Ints | None = None,
+        *,
+        distinct: bool = False,
     ) -> None:
         """Compress the rows (one row of `codes` per column) to distinct ones; the population comes after them.
 
-        With `weights`, each of the rows stands for so many people.
+        With `weights`, each of the rows stands for so many people; they may be `distinct` already.
         """
         self.codes = codes
         self.hierarchies = hierarchies
@@ -56,19 +63,21 @@ class Grouping:
         self.sensitive: dict[str, SensitiveColumn] = {}
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
         self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
-        self._bundles = _choose_bundles(self._widths)
+        self._bundles = choose_bundles(self._widths)
         self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
+        self._own: Levels | None = None  # the node at which every row is a class of its own
         everybody = codes if population is None else np.concatenate([codes, population], axis=1)
-        self._prepare_columns(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
-        first, of_row = self._distinct()
+        first, of_row = self._distinct(np.ascontiguousarray(everybody), distinct=distinct and population is None)
         self.distinct_of_row = of_row[:given]
-        weights = np.bincount(self.distinct_of_row, weights=weights, minlength=len(first)).astype(np.int64)
+        count = int(of_row.max(initial=-1)) + 1
+        weights = np.bincount(self.distinct_of_row, weights=weights, minlength=count).astype(np.int64)
         self._population = None
         if population is not None:
-            self._population = np.bincount(of_row[given:], minlength=len(first)).astype(np.int64)
+            self._population = np.bincount(of_row[given:], minlength=count).astype(np.int64)
         # Distinct rows are numbered in order of appearance, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
         self._prepare_columns(np.ascontiguousarray(everybody[:, first]), weights)
+        self._own = tuple(0 for _ in hierarchies)
         self.origin: Ints = np.arange(self._ours, dtype=np.int64)
         """For each distinct row, its row in the grouping that this one was coarsened from."""
 
@@ -95,17 +104,11 @@ class Grouping:
 
     def _prepare_columns(self, codes: Codes, weights: Ints) -> None:
         self._hold(codes, weights)
-        count = codes.shape[1]
-        self._keys = np.zeros(count, dtype=np.int64)
-        self._slot_class = np.full(max(_count_slots(count), _DIRECT), -1, dtype=np.int32)
-        self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
-        self._of_row = np.zeros(count, dtype=np.int32)
-        self._sizes = np.zeros(2 * count, dtype=np.int64)
-        self._first = np.zeros(count, dtype=np.int64)
+        self._numbers = ClassNumbers(codes.shape[1])
 
     def _hold(self, codes: Codes, weights: Ints) -> None:
-        self._codes, self._weights = codes, weights
-        self._bundled = [_bundle_codes(codes, self._widths, columns) for columns in self._bundles]
+        self._codes, self._weights, self._sorted = codes, weights, find_sorted_column(codes)
+        self._bundled = [bundle_codes(codes, self._widths, columns) for columns in self._bundles]
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
     def distinct(self) -> tuple[Codes, Ints]:
@@ -134,17 +137,18 @@ class Grouping:
         Not possible if classes overlap or a population is compared with. Work arrays are shared, so a judgement is
         valid until either grouping is used again.
         """
+        return self.merged(levels, self.classes(levels))
+
+    def merged(self, levels: Levels, classes: NodeClasses) -> Grouping:
+        """The same from the classes that were just counted."""
         assert self.plain
         part = copy.copy(self)
         part.__dict__ |= {"lost": self.lost, "_spared": self._spared, "marginals": self.marginals}
-        of_row, sizes = self._group(levels)
-        count = part._ours = len(sizes)
-        part.origin = self.origin[self._first[:count]]
-        part.sensitive = {name: column.merged(of_row, count) for name, column in self.sensitive.items()}
-        part._keys, part._of_row, part._first = self._keys[:count], self._of_row[:count], self._first[:count]
-        slots = _count_slots(count)
-        part._slot_class, part._slot_key = self._slot_class[:slots], self._slot_key[:slots]
-        part._hold(np.ascontiguousarray(self._codes[:, self._first[:count]]), sizes.copy())
+        count = part._ours = len(classes.sizes)
+        part._own, part.origin = levels, self.origin[classes.first]
+        part.sensitive = {name: column.merged(classes.pairs(name)) for name, column in self.sensitive.items()}
+        part._numbers = self._numbers.shorten(count)
+        part._hold(np.ascontiguousarray(self._codes[:, classes.first]), classes.sizes.copy())
         return part
 
     @property
@@ -162,7 +166,7 @@ class Grouping:
 
         kernels, nodes = choose_lattice_loops(len(self._weights)), prod(self.shape)
         stride = nodes
-        self._keys[:] = 0
+        self._numbers.keys[:] = 0
         for columns, codes in zip(self._bundles, self._bundled, strict=True):
             lookup = np.zeros(1, dtype=np.int64)
             for column in columns:
@@ -171,44 +175,49 @@ class Grouping:
                 tables = self._stacked[column]
                 steps = (tables != tables[:, self._codes[column, row], None]).sum(axis=0)
                 lookup = np.add.outer(lookup, np.where(steps < size, steps * stride, nodes)).ravel()
-            kernels.add_to_keys(self._keys, codes, lookup)
-        return np.minimum(self._keys, nodes)
+            kernels.add_to_keys(self._numbers.keys, codes, lookup)
+        return np.minimum(self._numbers.keys, nodes)
 
     @cached_property
     def _stacked(self) -> list[Codes]:
         return [np.array([table for table, _ in tables]) for tables in self._tables]
 
-    def _distinct(self) -> tuple[Ints, Codes]:
+    def _distinct(self, codes: Codes, *, distinct: bool) -> tuple[Ints | slice, Codes]:
+        """The first of the rows that are equal, and for each row which of them it is equal to."""
+        if distinct:
+            return slice(None), np.arange(codes.shape[1], dtype=np.int32)
+        self._prepare_columns(codes, np.ones(codes.shape[1], dtype=np.int64))
         of_row, sizes = self._group(tuple(0 for _ in self.shape))
         first = np.zeros(len(sizes), dtype=np.int64)
         first[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
         return first, of_row.copy()
 
     def _group(self, levels: Levels) -> tuple[Codes, Ints]:
-        """Class number of each distinct row, and class sizes; in several passes if a 62-bit key is too short."""
+        """Class number of each distinct row, in order of appearance, and class sizes."""
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
+        numbers = self._numbers
+        if levels == self._own:
+            return numbers.of_row, numbers.sizes[: numbers.number_rows(self._weights)]
         kernels = choose_lattice_loops(len(self._weights))
-        most = _LARGEST_KEY // max(len(self._weights), 1)
-        self._keys[:] = 0
-        radix, count = 1, 1
-        for columns, codes in zip(self._bundles, self._bundled, strict=True):
-            lookup, groups = self._build_lookup(columns, tuple(levels[column] for column in columns))
-            if groups == 1:
-                continue
-            if radix * groups > most:  # the classes so far become the first digit of a new key
-                count = self._number(kernels, radix)
-                self._keys[:] = self._of_row
-                radix = count
-            kernels.add_to_keys(self._keys, codes, lookup * radix)
-            radix *= groups
-        count = self._number(kernels, radix)
-        return self._of_row, self._sizes[:count]
+        columns = [
+            ColumnLookup(codes, *self._build_lookup(columns, tuple(levels[column] for column in columns)))
+            for columns, codes in zip(self._bundles, self._bundled, strict=True)
+        ]
+        bounds = [0, len(self._weights)]
+        if self._sorted is not None:
+            bounds = split_rows(self._codes[self._sorted], self._tables[self._sorted][levels[self._sorted]][0])
+        count = numbers.number_classes(kernels, columns, self._weights, bounds)
+        return numbers.of_row, numbers.sizes[:count]
 
-    def _number(self, kernels: ModuleType, radix: int) -> int:
-        slots = (self._slot_key, self._slot_class)
-        numbers = (self._of_row, self._sizes, self._first)
-        return int(kernels.group_keys(self._keys, self._weights, radix, *slots, *numbers))
+    def estimate_classes(self, levels: Levels, sample: Ints) -> float:
+        """About how many classes a node has, from some of the rows (Chao 1984): for a choice, never for a result."""
+        key = np.zeros(len(sample), dtype=np.int64)
+        for tables, codes, level in zip(self._tables, self._codes, levels, strict=True):
+            key = key * tables[level][1] + tables[level][0][codes[sample]]
+        counts = np.unique_counts(key).counts
+        once, twice = np.count_nonzero(counts == 1), np.count_nonzero(counts == 2)
+        return float(len(counts) + once * (once - 1) / (2 * (twice + 1)))
 
     def _build_lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
         """The group of the leaves of some columns, taken together, at some levels; and the number of groups."""
@@ -230,7 +239,7 @@ class Grouping:
             count = int(of_row[: self._ours].max(initial=-1)) + 1
             absent = bool((fitting[count:] > 0).any())
             of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
-        first = self._first[: len(sizes)]
+        first = self._numbers.first[: len(sizes)]
         plain = NodeClasses(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
         if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
             return plain
@@ -263,11 +272,7 @@ class Grouping:
 
     def judged(self, levels: Levels, judge: ClassJudge) -> JudgedNode:
         """Group the rows at a node and judge the classes."""
-        classes, refused = self._refused(levels, judge.refuses)
-        suppressed = int((classes.sizes * refused).sum())
-        lasting = judge.stays_refused(classes, refused)
-        rows = suppressed if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
-        return JudgedNode(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
+        return judge_classes(levels, *self._refused(levels, judge.refuses), judge)
 
     def verdict(self, levels: Levels, judge: ClassJudge) -> NodeVerdict:
         """Group, judge and count the cost at a node."""
@@ -357,11 +362,6 @@ class Grouping:
         return totals
 
 
-def _count_slots(rows: int) -> int:
-    """Enough slots for the keys: a power of two, at least half of them empty; few, so that they stay in cache."""
-    return 1 << max(int(2 * rows).bit_length(), 4)
-
-
 def number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
     """The leaf number of every cell; the hierarchy normalizes the spelling and reports missing leaves."""
     quick = index_cells(column, hierarchy.leaves)
@@ -375,24 +375,3 @@ def _count_lost_leaves(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
     of_group = np.where(everything, scale, here.leaves_under - 1)
     missing = of_group[0] if hierarchy.swallows_missing(level) else 0
     return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
-
-
-def _choose_bundles(widths: list[int]) -> list[tuple[int, ...]]:
-    """Neighbouring columns whose leaves have few combinations are looked up together: fewer lookups per row."""
-    bundles: list[tuple[int, ...]] = []
-    size = 0
-    for column, width in enumerate(widths):
-        if bundles and size * width <= _BUNDLE:
-            bundles[-1] = (*bundles[-1], column)
-            size *= width
-        else:
-            bundles.append((column,))
-            size = width
-    return bundles
-
-
-def _bundle_codes(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
-    together = codes[columns[0]]
-    for column in columns[1:]:
-        together = together * np.int32(widths[column]) + codes[column]
-    return np.ascontiguousarray(together)

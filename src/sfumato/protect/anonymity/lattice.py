@@ -24,6 +24,7 @@ from sfumato.errors import PolicyError
 from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.live_rollup import choose_roll_up
 from sfumato.protect.anonymity.metrics import (
     MetricName,
     Weights,
@@ -33,8 +34,7 @@ from sfumato.protect.anonymity.metrics import (
     slice_coarser_nodes,
     slice_finer_nodes,
 )
-from sfumato.protect.anonymity.node_classes import ClassJudge, Levels, NodeVerdict
-from sfumato.protect.anonymity.rollup import RollUp
+from sfumato.protect.anonymity.node_classes import ClassJudge, JudgedNode, Levels, NodeVerdict, judge_classes
 from sfumato.protect.anonymity.witness import choose_witness, condemn_nodes
 
 LARGEST_LATTICE = 20_000_000
@@ -104,7 +104,7 @@ def find_optimal_node(
         allowed = np.zeros_like(live)
         allowed[slice_coarser_nodes(floor)] = True
         live &= allowed
-    most_telling, rolled = _NodeChooser(grouping.shape, bins=4096), RollUp(grouping)
+    most_telling, rolled = _NodeChooser(grouping.shape, bins=4096), choose_roll_up(grouping)
     best: tuple[_Rank, NodeVerdict] | None = None
     least = inf
     checked = 0
@@ -119,8 +119,8 @@ def find_optimal_node(
 
     while (node := next_node()) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        near = rolled.below(levels)
-        judged = near.judged(levels, judge)
+        near = rolled.below(levels, live)
+        judged = _judge_node(near, levels, judge, most_suppressed)
         checked += 1
         live[levels] = False
         # Without suppression every model is steady if a coarser class is a union of finer ones.
@@ -145,6 +145,17 @@ def find_optimal_node(
         if checked % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
     return BestNode(best[1] if best else None, checked, nodes)
+
+
+def _judge_node(grouping: Grouping, levels: Levels, judge: ClassJudge, most_suppressed: int) -> JudgedNode:
+    """Judge the classes at a node; if too many rows are in small classes, their values are not even counted."""
+    by_size = judge.by_size if grouping.plain else None
+    if by_size is None:
+        return grouping.judged(levels, judge)
+    judged = grouping.judged(levels, by_size)
+    if judged.lasting_rows > most_suppressed:
+        return judged
+    return judge_classes(levels, judged.classes, judge.refuses(judged.classes), judge)
 
 
 class _NodeChooser:
@@ -175,12 +186,12 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
     will_do = np.zeros(grouping.shape, dtype=np.bool_)
     open_ = np.ones(grouping.shape, dtype=np.bool_)
     height = np.add.reduce(np.indices(grouping.shape)).astype(np.float64)
-    most_telling, rolled = _NodeChooser(grouping.shape, bins=256), RollUp(grouping)
+    most_telling, rolled = _NodeChooser(grouping.shape, bins=256), choose_roll_up(grouping)
     checked = 0
     while (node := most_telling(open_, height)) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        near = rolled.below(levels)
-        judged = near.judged(levels, judge)
+        near = rolled.below(levels, open_)
+        judged = _judge_node(near, levels, judge, most_suppressed)
         checked += 1
         open_[levels] = False
         merging = judge.steady or judged.classes.overlapping is None

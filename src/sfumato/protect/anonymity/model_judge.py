@@ -43,6 +43,12 @@ class ModelJudge:
         """Whether an accepted class stays accepted whatever is merged into it, under all models."""
         return all(model.steady for model in self.models)
 
+    @property
+    def by_size(self) -> ModelJudge | None:
+        """The same without the models that need more than the size of a class; None if that is all or nothing."""
+        models = tuple(model for model in self.models if isinstance(model, KAnonymity))
+        return ModelJudge(models) if 0 < len(models) < len(self.models) else None
+
     def stays_refused(self, classes: NodeClasses, refused: Flags) -> Floats:
         """A lower bound on the share of each class that some model also refuses at every finer node."""
         if self.steady:

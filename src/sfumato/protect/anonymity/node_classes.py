@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Protocol
 
 import numpy as np
@@ -62,6 +63,10 @@ class ClassJudge(Protocol):
     def steady(self) -> bool:
         """Whether an accepted class stays accepted whatever is merged into it."""
 
+    @property
+    def by_size(self) -> ClassJudge | None:
+        """The same without the models that need more than the size of a class; None if that is all or nothing."""
+
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes may not be published."""
 
@@ -86,6 +91,14 @@ class JudgedNode:
     lasting_rows: int
     """A lower bound on the rows that are refused at every finer node."""
     forbidden: bool
+
+
+def judge_classes(levels: Levels, classes: NodeClasses, refused: Flags, judge: ClassJudge) -> JudgedNode:
+    """What it means for a node that some of its classes are refused."""
+    suppressed = int((classes.sizes * refused).sum())
+    lasting = judge.stays_refused(classes, refused)
+    rows = suppressed if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
+    return JudgedNode(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,7 @@ class PartitionColumn:
         exact = self._label_of_leaves.get(np.sort(leaves).tobytes())
         if exact is not None:
             return exact, self._label_loses(exact)
-        group = None if self.hierarchy is None else self._find_group_of_all(leaves)
-        return choose_label(self.domain, leaves, group)
+        return choose_label(self.domain, leaves, None if self.hierarchy is None else self._find_group_of_all)
 
     def _find_group_of_all(self, leaves: Ints) -> LabelChoice:
         """The lowest label of the hierarchy that covers some leaves, wherever they are."""

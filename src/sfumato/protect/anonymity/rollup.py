@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.arrays import Flags
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.node_classes import Levels
 
@@ -30,11 +31,11 @@ class RollUp:
         self._asked: dict[Levels, int] = {}
         self._room = max(2 * grouping.distinct_rows, _ROOM)
 
-    def below(self, levels: Levels) -> Grouping:
-        """A grouping that gives the classes of a node."""
+    def below(self, levels: Levels, live: Flags | None = None) -> Grouping:
+        """A grouping that gives the classes of a node; which others are `live` makes no difference."""
         self._nodes += 1
         if self._nodes == _LONG and self._grouping.plain:
-            self._columns = _order_columns_by_entropy(self._grouping)[:_DEPTH]
+            self._columns = order_columns_by_entropy(self._grouping)[:_DEPTH]
         grouping = self._grouping
         start = [0] * len(levels)
         for column in self._columns:
@@ -59,7 +60,7 @@ class RollUp:
         return made
 
 
-def _order_columns_by_entropy(grouping: Grouping) -> list[int]:
+def order_columns_by_entropy(grouping: Grouping) -> list[int]:
     """The columns by the entropy of their values, largest first."""
     codes, weights = grouping.distinct()
     entropies = []

@@ -17,6 +17,8 @@ from sfumato.errors import DataError, ask_meant
 from sfumato.table import Table
 
 _DENSE = 1 << 22
+_SPARSE = 3
+"""So many places for each pair may be empty before pairs are sorted instead."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,8 @@ class SensitiveColumn:
         part.__dict__["totals"] = self.totals
         return part
 
-    def merged(self, of_row: Codes, classes: int) -> SensitiveColumn:
+    def merged(self, pairs: ClassValues) -> SensitiveColumn:
         """The classes of rows as rows."""
-        pairs = self.pairs(of_row, classes)
         part = replace(self, rows=pairs.classes, codes=pairs.values, counts=pairs.counts)
         part.__dict__["totals"] = self.totals
         return part
@@ -108,7 +109,9 @@ class SensitiveColumn:
     def pairs(self, of_row: Codes, classes: int) -> ClassValues:
         """The values that occur in each class."""
         width = len(self.values)
-        if classes * width > _DENSE:
+        if classes == len(of_row) and len(self.rows):  # classes are numbered as they appear, so each row is one
+            return build_class_values(self.rows, self.codes, self.counts)
+        if classes * width > max(_DENSE, _SPARSE * len(self.rows)):
             keys, key_index = np.unique(of_row[self.rows].astype(np.int64) * width + self.codes, return_inverse=True)
             counts = np.bincount(key_index, weights=self.counts).astype(np.int64)
             return build_class_values(keys // width, keys % width, counts)

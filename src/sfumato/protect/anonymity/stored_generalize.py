@@ -11,14 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import prod
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Codes, Flags
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change
-from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.details import AnonymityDetails
+from sfumato.engine.coded_columns import build_coded_column
 from sfumato.engine.stored_table import StoredTable
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.generalize import Generalize, collect_details, compute_losses
@@ -30,8 +33,11 @@ from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.node_classes import Levels
 from sfumato.protect.anonymity.stored_grouping import group_stored_rows
 from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
+from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
+
+_MOST_FLAGS = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,11 @@ class GeneralizationPlan:
     details: AnonymityDetails
     changes: tuple[Change, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it takes to publish rows: whoever does it elsewhere is sent no details, and no population."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "details": AnonymityDetails(), "claims": (), "changes": ()}
+
     @property
     def leaves_rows_out(self) -> bool:
         """Whether some rows are not published."""
@@ -62,12 +73,20 @@ class GeneralizationPlan:
         """The published table without its rows."""
         return self.table.outline.with_frame(self.publish(self.table.outline.frame))
 
-    def publish(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """What is published of some rows, in their order."""
+    def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """What is published of some rows, in their order; wherever they are."""
         return self.publish_numbered(rows)[0]
 
-    def publish_numbered(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """The same with generalized columns as numbers (`engine.coded_columns`)."""
+        return self._publish_rows(rows, coded=True)[0]
+
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are."""
+        return self._publish_rows(rows, coded=False)
+
+    def _publish_rows(self, rows: pl.DataFrame, *, coded: bool) -> tuple[pl.DataFrame, pl.Series]:
+        publish = _publish_coded_labels if coded else Hierarchy.publish
         names = self.table.quasi_identifying
         taken = pl.Series("row", np.arange(rows.height))
         if self.table.missing is Missing.DROP:
@@ -75,11 +94,11 @@ class GeneralizationPlan:
             rows, taken = rows.filter(whole), taken.filter(whole)
         codes = [number_leaves(h, rows[name]) for name, h in zip(names, self.hierarchies, strict=True)]
         suppressed = self._flag_suppressed(codes)
-        frame = blank_rows(rows.drop(self.table.outline.identifying), suppressed, self.hidden or ())
+        frame = blank_rows(rows.drop(self.table.outline.identifying, strict=False), suppressed, self.hidden or ())
         drops = self.method.suppressed_rows == "drop"
         starred = suppressed if self.refused.height and not drops else None
         frame = frame.with_columns(
-            hierarchy.publish(leaves, level, starred).alias(name)
+            publish(hierarchy, leaves, level, starred).alias(name)
             for name, hierarchy, level, leaves in zip(names, self.hierarchies, self.levels, codes, strict=True)
             if level or starred is not None
         )
@@ -94,10 +113,51 @@ class GeneralizationPlan:
         if not self.refused.height:
             return np.zeros(count, dtype=np.bool_)
         parts = zip(self.refused.columns, self.hierarchies, self.levels, codes, strict=True)
+        if self._refused_lookup is not None:
+            flags, lookups = self._refused_lookup
+            key = np.zeros(count, dtype=np.int64)
+            for lookup, leaves in zip(lookups, codes, strict=True):
+                key += lookup[leaves]
+            return flags[key]
         groups = pl.DataFrame({name: h.groups(level)[0][leaves] for name, h, level, leaves in parts})
         marked = self.refused.with_columns(pl.lit(True).alias("\0refused"))
         joined = groups.join(marked, on=self.refused.columns, how="left", maintain_order="left")
         return joined["\0refused"].fill_null(False).to_numpy()
+
+    @cached_property
+    def _refused_lookup(self) -> tuple[Flags, list[Ints]] | None:
+        """A flag for each combination of groups, and what each leaf adds to its number; None if there are too many."""
+        tables = [h.groups(level)[0].astype(np.int64) for h, level in zip(self.hierarchies, self.levels, strict=True)]
+        widths = [int(table.max(initial=0)) + 1 for table in tables]
+        if prod(widths) > _MOST_FLAGS:
+            return None
+        strides = [prod(widths[number + 1 :]) for number in range(len(widths))]
+        flags = np.zeros(prod(widths), dtype=np.bool_)
+        groups = zip(self.refused.get_columns(), strides, strict=True)
+        flags[sum(group.to_numpy().astype(np.int64) * stride for group, stride in groups)] = True
+        return flags, [table * stride for table, stride in zip(tables, strides, strict=True)]
+
+
+def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starred: Flags | None) -> pl.Series:
+    """What `Hierarchy.publish` gives, as a coded column."""
+    groups: Codes = hierarchy.groups(level)[0]
+    labels = [*hierarchy.levels[level].labels, None, SUPPRESSED]
+    chosen = groups[leaves].astype(np.int64)
+    if starred is not None:
+        chosen[starred] = len(labels) - 1
+    return build_coded_column(chosen, labels)
+
+
+def explain_unstored(method: Generalize) -> str | None:
+    """What of the method does not run on stored rows; None if it runs."""
+    if method.recoding != "global":
+        return "generalize with local recoding"
+    return "search = incognito" if method.search == "incognito" else None
+
+
+def plan_stored(method: Generalize, table: StoredTable, randomness: Randomness) -> GeneralizationPlan:
+    """Find the best levels; nothing is drawn."""
+    return plan_generalization(method, table)
 
 
 def plan_generalization(method: Generalize, table: StoredTable) -> GeneralizationPlan:

@@ -64,7 +64,7 @@ def group_stored_rows(
     others = None
     if population is not None:
         others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
-    grouping = Grouping(hierarchies, counted.codes, table.missing, others, counted.weights)
+    grouping = Grouping(hierarchies, counted.codes, table.missing, others, counted.weights, distinct=True)
     grouping.names = names
     grouping.sensitive = dict(counted.sensitive)
     return StoredGrouping(grouping, floor, grouping.rows)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Columns of repeated texts as numbers and a list of texts, from file to file: no cell is ever spelled out.
+
+Parquet stores such a column as a dictionary and the place of each cell in it. In memory that is a polars `Enum`, whose
+categories are those of one batch: some may be unused, and they differ from batch to batch. What is written has a
+dictionary of its own: the texts that occur and no other, in ascending order, so that it tells nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from sfumato.arrays import Flags, Ints
+from sfumato.data.arrow_memory import copy_buffer
+from sfumato.data.coded_cells import CodedCells, encode_cells
+
+DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
+"""How a coded column is written."""
+
+
+def read_coded_column(name: str, cells: pa.Array) -> pl.Series | None:
+    """A dictionary of Arrow as a coded column; None if it is none of distinct texts."""
+    if not pa.types.is_dictionary(cells.type):
+        return None
+    kind = cells.type.value_type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    try:
+        texts = cells.dictionary.to_pylist()
+    except UnicodeDecodeError:
+        return None
+    if None in texts or len(set(texts)) < len(texts):
+        return None
+    codes = pl.Series(cells.indices).cast(pl.UInt32)
+    return codes.cat.to(pl.Enum(texts)).alias(name)
+
+
+def build_coded_column(codes: Ints, labels: Sequence[str | None]) -> pl.Series:
+    """The column of the labels with the given numbers; a label may occur twice, and None is a missing cell."""
+    number = {label: position for position, label in enumerate(dict.fromkeys(x for x in labels if x is not None))}
+    places = np.array([number.get(label, 0) if label is not None else 0 for label in labels], dtype=np.uint32)
+    made = pl.Series(places[codes])
+    empty = np.array([label is None for label in labels], dtype=np.bool_)
+    if empty.any():
+        made = made.set(pl.Series(empty[codes]), None)
+    return made.cat.to(pl.Enum(list(number)))
+
+
+def is_coded(column: pl.Series) -> bool:
+    """Whether a column is a list of texts and the place of each cell in it."""
+    return isinstance(column.dtype, pl.Enum)
+
+
+def spell_coded_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same rows, every text spelled out."""
+    return frame.with_columns(column.cast(pl.String) for column in frame.get_columns() if is_coded(column))
+
+
+def list_categories(column: pl.Series) -> pl.Series:
+    """The texts of a coded column, whether they occur or not."""
+    assert isinstance(column.dtype, pl.Enum)
+    return column.dtype.categories
+
+
+def split_column(column: pl.Series) -> CodedCells:
+    """The values, in any order with a missing one last, and the place of each cell among them; some may be unused."""
+    if not is_coded(column):
+        return encode_cells(column)
+    values = list_categories(column).alias(column.name)
+    codes = column.to_physical().cast(pl.Int64)
+    if not column.null_count():
+        return CodedCells(values, codes.to_numpy())
+    every = pl.concat([values, pl.Series(column.name, [None], dtype=pl.String)])
+    return CodedCells(every, codes.fill_null(len(values)).to_numpy())
+
+
+def flag_text(column: pl.Series, text: str) -> Flags:
+    """Which cells are a given text."""
+    if not is_coded(column):
+        if column.dtype != pl.String:
+            return np.zeros(len(column), dtype=np.bool_)
+        return (column == text).fill_null(False).to_numpy()
+    values, codes = split_column(column)
+    flags: Flags = (values == text).fill_null(False).to_numpy()[codes]
+    return flags
+
+
+def write_coded_column(column: pl.Series) -> pa.DictionaryArray:
+    """A coded column as a dictionary of Arrow, in memory that holds its cells and nothing else."""
+    values, codes = list_categories(column), column.to_physical().cast(pl.Int64)
+    known = codes.is_not_null().to_numpy()
+    filled = codes.fill_null(0).to_numpy()
+    used = np.flatnonzero(np.bincount(filled if known.all() else filled[known], minlength=len(values)))
+    texts = values.gather(used)
+    order = texts.arg_sort().to_numpy()
+    place = np.zeros(max(len(values), 1), dtype=np.int32)
+    place[used[order]] = np.arange(len(used), dtype=np.int32)
+    places = np.where(known, place[filled], np.int32(0)).astype(np.int32)
+    bits = None if known.all() else copy_buffer(np.packbits(known, bitorder="little"))
+    indices = pa.Array.from_buffers(pa.int32(), len(places), [bits, copy_buffer(places)])
+    listed = pa.array(texts.gather(order).to_list(), type=pa.large_string())
+    return pa.DictionaryArray.from_arrays(indices, listed)
