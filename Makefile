@@ -9,7 +9,7 @@ WORKERS ?= 2
 OUT ?= demo-out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types docs bench papers lock clean
+.PHONY: help demo test spark check lint types docs bench papers lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -29,12 +29,19 @@ $(VENV)/dev: $(VENV)/run requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
+$(VENV)/spark: $(VENV)/dev requirements/spark.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/spark.txt
+	@touch $@
+
 demo: $(VENV)/run  ## the main job on a built-in population; prints where the report is
 	$(BIN)/sfumato demo --out $(OUT)
 
 test: $(VENV)/dev  ## every test but those marked slow
 	@$(BIN)/python -m sfumato.kernels  # else every worker compiles them all
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" -p no:cacheprovider
+
+spark: $(VENV)/spark  ## every test with Spark; needs Java 17, and fetches 456 MB
+	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/test_spark_rows.py tests/engine/test_spark_cluster.py
 
 check: lint types test  ## lint, types and tests
 
@@ -61,6 +68,8 @@ lock: $(VENV)/made  ## compile the hashed requirement files anew
 		pyproject.toml requirements/build.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--extra spark -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/spark.txt
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) build dist docs/_build demo-out papers-out .mypy_cache .ruff_cache .pytest_cache .hypothesis

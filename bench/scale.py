@@ -24,6 +24,34 @@ SIZES = (1_000_000, 10_000_000)
 MEMORY = "1GB"
 ROWS_A_FILE = 500_000
 COLUMNS = "age, sex, zip, education, occupation, marital_status"
+NOISE = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["sex", "zip"]
+sensitive = ["age", "education", "occupation", "marital_status", "salary_level", "disease"]
+
+[[protect]]
+method = "add_noise"
+columns = ["age"]
+ranges = { age = [0, 120] }
+"""
+PARTITION = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "sex", "education", "occupation", "marital_status"]
+sensitive = ["disease"]
+insensitive = ["zip", "salary_level"]
+
+[[protect]]
+method = "partition"
+models = [{ model = "k_anonymity", k = 5 }]
+"""
 BARE = """
 import duckdb, sys
 con = duckdb.connect(config={"memory_limit": "512MB", "temp_directory": sys.argv[2]})
@@ -45,7 +73,7 @@ def main() -> None:
     for size in [int(given) for given in sys.argv[1:]] or SIZES:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            policy = _write_data(folder, size)
+            policy = write_data(folder, size)
             data = f"{folder}/parts/*.parquet"
             program = BARE.replace("COLUMNS", COLUMNS)
             bare = _measure(folder, sys.executable, "-c", program, data, str(folder))
@@ -53,15 +81,22 @@ def main() -> None:
             audit = _measure(folder, *command, "audit", data, "--engine", "duckdb", "--quasi", COLUMNS.replace(" ", ""))
             run = _measure(folder, *command, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
             verify = _measure(folder, *command, "verify", f"{folder}/out", "--engine", "duckdb")
-            rows.append((f"{size:,}", bare, audit, run, verify))
+            noise = _measure(
+                folder, *command, "run", f"{folder}/noise.toml", "--out", f"{folder}/noisy", "--engine", "duckdb"
+            )
+            cut = _measure(
+                folder, *command, "run", f"{folder}/parts.toml", "--out", f"{folder}/cut", "--engine", "duckdb"
+            )
+            rows.append((f"{size:,}", bare, audit, run, verify, noise, cut))
     show(
         f"The built-in population, 5-anonymous, by duckdb with SFUMATO_MEMORY={MEMORY}",
-        ("people", "a bare group-by", "audit", "run", "verify"),
+        ("people", "a bare group-by", "audit", "run", "verify", "run with noise", "partition of five columns"),
         rows,
     )
 
 
-def _write_data(folder: Path, size: int) -> Path:
+def write_data(folder: Path, size: int) -> Path:
+    """The population in Parquet files, and a policy for it."""
     (folder / "parts").mkdir()
     for begin in range(0, size, ROWS_A_FILE):
         part = generate_population(min(ROWS_A_FILE, size - begin), seed=begin)
@@ -69,6 +104,8 @@ def _write_data(folder: Path, size: int) -> Path:
     text = files(sf).joinpath("demo.toml").read_text(encoding="utf-8")
     policy = folder / "policy.toml"
     policy.write_text(text.replace('path = "demo"', 'path = "parts/*.parquet"'), encoding="utf-8")
+    (folder / "noise.toml").write_text(NOISE, encoding="utf-8")
+    (folder / "parts.toml").write_text(PARTITION, encoding="utf-8")
     return policy
 
 

@@ -12,7 +12,8 @@ from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from papers.tracks import TRACKS, Walks, measure_mean_length, read_tracks
 from sfumato.data.movements import generate_cars, generate_trucks
-from sfumato.measure.sequences.pattern_changes import PatternChanges, count_marks, pattern_changes
+from sfumato.measure.sequences.changed_items import count_marks
+from sfumato.measure.sequences.pattern_changes import PatternChanges, pattern_changes
 from sfumato.mine.sequences.subsequences import frequent_subsequences
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.hide_sequences import HideSequences

@@ -236,6 +236,12 @@ class PatternDetails(Details):
     rounds: int = 0
     complete: bool | None = None
     """Whether all databases that agree with the supports were considered; None if nothing was repaired."""
+    rule_channels: pl.DataFrame | None = None
+    """Of the inference channels, those that the rules as mined would disclose by themselves."""
+    rule_changes: pl.DataFrame | None = None
+    """The rules that the repair withheld, invented or changed, and why."""
+    withheld_splits: pl.DataFrame | None = None
+    """Splits of a classifier's tree that would predict better and disclose too much: the node, the condition, why."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Unpack
 
-import narwhals as nw
 import polars as pl
 
 from sfumato.data.column_labels import ColumnLabels
@@ -234,19 +233,26 @@ def _get_row_labels(data: Any) -> Any:
 
 
 def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
+    if isinstance(data, pl.DataFrame):
+        return data
     try:
-        if isinstance(data, Mapping):
-            return pl.DataFrame(dict(data), strict=True)
-        native = nw.from_native(data)
-        if isinstance(native, nw.LazyFrame):
-            native = native.collect()
-        frame: pl.DataFrame = native.to_polars()
-        return frame
-    except (pl.exceptions.PolarsError, TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
+        return pl.DataFrame(dict(data), strict=True) if isinstance(data, Mapping) else _convert_frame(data)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise DataError(
             f"{source}: not a table that can be read ({type(error).__name__}); give a polars, pandas or pyarrow "
             "table, or a dict of equally long lists of one type each, with distinct column names"
         ) from None
+
+
+def _convert_frame(data: Any) -> pl.DataFrame:
+    """A frame of another library; its errors are ValueErrors."""
+    import narwhals as nw  # a tenth of a second that most commands can do without
+
+    native = nw.from_native(data)
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    frame: pl.DataFrame = native.to_polars()
+    return frame
 
 
 def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:

@@ -161,6 +161,17 @@ def test_files_are_read_by_their_names_alone(tmp_path: Path) -> None:
     rows.close()
 
 
+def test_names_that_differ_in_case_are_two_columns(tmp_path: Path) -> None:
+    rows = store(pl.DataFrame({"A": ["x", "y"], "a": [1.5, 2.5]}), tmp_path)
+    assert rows.count_rows(["a"]).frame["a"].to_list() == [1.5, 2.5]
+    assert rows.count_rows(["A", "a"]).frame["A"].to_list() == ["x", "y"]
+    assert rows.count_values("a") == 2
+    assert rows.count_sizes(["a"]).unique == 2
+    maps = {"a": CodeMap(pl.Series([1.5]), np.array([7], dtype=np.int32), 9)}
+    assert rows.count_coded_rows(maps).frame["a"].to_list() == [7, 9]
+    rows.close()
+
+
 def test_a_column_of_very_many_values_is_refused_as_quasi_identifying(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = MemoryRows(pl.DataFrame({"code": range(50)}))
     monkeypatch.setattr("sfumato.engine.stored_table.FEWEST_LEAVES", 40)

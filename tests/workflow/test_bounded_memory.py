@@ -50,6 +50,36 @@ def run_limited(folder: Path, *arguments: str | Path) -> subprocess.CompletedPro
     )
 
 
+NOISE = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["sex", "zip"]
+sensitive = ["age", "education", "occupation", "marital_status", "salary_level", "disease"]
+
+[[protect]]
+"""
+RANDOMIZED = {
+    "noise": 'method = "add_noise"\ncolumns = ["age"]\nranges = { age = [0, 120] }\n',
+    "answers": 'method = "randomize_response"\ncolumn = ["disease"]\ncategories = "from_data"\np = 0.7\n',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", RANDOMIZED)
+def test_randomized_people_within_a_limit(tmp_path: Path, method: str) -> None:
+    policy = write_parts(tmp_path, PARTS, ROWS)
+    policy.write_text(NOISE + RANDOMIZED[method], encoding="utf-8")
+    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    checked = run_limited(tmp_path, "verify", tmp_path / "out")
+    assert checked.returncode == 0, checked.stderr
+    assert not list(tmp_path.glob("sfumato-scratch-*"))
+
+
 @pytest.mark.slow
 def test_four_million_people_within_a_limit(tmp_path: Path) -> None:
     policy = write_parts(tmp_path, PARTS, ROWS)

@@ -45,7 +45,9 @@ DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a ta
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 EngineOption = Annotated[
     EngineName,
-    typer.Option(help="Where rows are counted: in memory, by duckdb for files larger than memory, or chosen by size."),
+    typer.Option(
+        help="Where rows are counted: in memory, by duckdb for files larger than memory, by Spark, or by size."
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
@@ -151,14 +153,27 @@ def measure_command(
         str, typer.Option(help="What a missing value means: own_value, matches_any, never_matches or drop.")
     ] = "own_value",
     threshold: Annotated[float, typer.Option(help="The risk above which a record is at risk.")] = 0.2,
+    original: Annotated[
+        str | None, typer.Option(help="The table that DATA was made from: how far sensitive columns moved beside it.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="With --original: a class; how many bits --quasi tells about it, before and after."),
+    ] = None,
+    bins: Annotated[int, typer.Option(min=1, help="With --target: into how many parts numbers are cut.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Measure a table under every anonymity model, and the risks of its records."""
+    """Measure a table under every anonymity model, and the risks of its records; or beside its originals."""
+    from sfumato.cli.compared_measures import compare_with_originals, print_compared
     from sfumato.data.roles import Role
     from sfumato.errors import PolicyError, quote_names
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
 
+    if original is None and target is not None:
+        raise PolicyError("--target compares with the table that DATA was made from; name it with --original FILE")
+    if original is not None and target is None and not _split_names(sensitive):
+        raise PolicyError("--original compares columns of --sensitive, and --target; name at least one")
     with show_progress(as_json):
         known, wanted = _require_names(quasi, "--quasi"), _split_names(sensitive)
         if both := [name for name in wanted if name in known]:
@@ -168,10 +183,15 @@ def measure_command(
         roles |= dict.fromkeys(wanted, Role.SENSITIVE) | dict.fromkeys(known, Role.QUASI_IDENTIFYING)
         table = Table.of(table.frame, roles, missing=missing, source=table.source)
         achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
+        moved = {}
+        if original is not None:
+            truth = Table.read(original, separator=separator, missing=missing)
+            moved = compare_with_originals(table, truth, known, wanted, target, bins)
     if as_json:
-        print_json({"anonymity": achieved, "risk": risks})
+        print_json({"anonymity": achieved, "risk": risks, **moved})
         return
     print_measures(achieved, risks)
+    print_compared(moved)
 
 
 def _print_choice(choice: EngineChoice) -> None:

@@ -191,6 +191,14 @@ def _format_mined_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def print_grid(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table of texts, under a title that may be wider."""
+    grid = _make_grid(*head)
+    for row in rows:
+        grid.add_row(*map(_escape_cell, row))
+    _print_things("", title, grid)
+
+
 def print_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
     """Print what a table achieves."""
     grid = _make_grid("model", "column", "achieved", title="What the table achieves")

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from sfumato.data.arrow_memory import ArrowExport
 from sfumato.errors import DataError
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
@@ -24,7 +25,7 @@ def _build_series(column: Any, name: str, path: Path | str) -> pl.Series:
     try:
         if pa.types.is_decimal256(column.type):
             raise TypeError
-        made = pl.from_arrow(column)
+        made = pl.Series(ArrowExport(column)).rechunk() if _is_plain(column.type) else pl.from_arrow(column)
     except BaseException as error:  # polars panics on some types, which is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
@@ -34,6 +35,12 @@ def _build_series(column: Any, name: str, path: Path | str) -> pl.Series:
     assert isinstance(made, pl.Series)
     _refuse_impossible_dates(made, name, path)
     return made.alias(name)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether polars reads the type as it is; `from_arrow` converts others and loads much for that."""
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(is_text or pa.types.is_integer(kind) or pa.types.is_float64(kind))
 
 
 def _refuse_impossible_dates(column: pl.Series, name: str, path: Path | str) -> None:

@@ -17,6 +17,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class ArrowExport:
+    """An array of arrow that shows only its C interface: polars loads nothing more of pyarrow to read it."""
+
+    def __init__(self, array: pa.Array | pa.ChunkedArray) -> None:
+        """Keep an array, which may be in several pieces."""
+        import pyarrow as pa
+
+        self._pieces = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The pieces, as arrow's C interface has them."""
+        return self._pieces.__arrow_c_stream__(requested_schema)
+
+
 def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     """The bytes of an array."""
     import pyarrow as pa
@@ -25,6 +39,23 @@ def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     if values.nbytes:
         np.frombuffer(made, dtype=np.uint8)[:] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
     return made
+
+
+def allocate_numbers(size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """An array to be filled, over memory that `share_numbers` need not copy."""
+    import pyarrow as pa
+
+    return np.frombuffer(pa.allocate_buffer(size * np.dtype(kind).itemsize), dtype=kind)
+
+
+def share_numbers(values: npt.NDArray[Any]) -> pa.Array:
+    """Numbers as an array of arrow, none of them missing; copied only if their memory is Python's."""
+    import pyarrow as pa
+
+    memory = values.base
+    if not isinstance(memory, pa.Buffer) or memory.size != values.nbytes:
+        return copy_numbers(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, memory])
 
 
 def copy_numbers(values: npt.NDArray[Any]) -> pa.Array:

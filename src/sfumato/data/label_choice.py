@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,27 +25,26 @@ class LabelChoice(NamedTuple):
     lost: int
 
 
-def choose_label(domain: Domain, leaves: Ints, group: LabelChoice | None = None) -> LabelChoice:
-    """The set of some leaves if it fits on a line; otherwise what loses least of a range, a `group` and a star.
+def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], LabelChoice] | None = None) -> LabelChoice:
+    """The set of some leaves if it fits on a line; otherwise what loses least of a range, a group and a star.
 
-    `group` is the lowest label of the hierarchy that covers them all.
+    `find_group` gives the lowest label of the hierarchy that covers them all.
     """
     text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
     if len(text) <= LONGEST_SET:
         return LabelChoice(text, len(leaves) - 1)
     star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
+    group = None if find_group is None else find_group(leaves)
     choices = [choice for choice in (choose_range(domain, leaves), group, star) if choice is not None]
     return min(choices, key=lambda choice: choice.lost)
 
 
-def estimate_set_length(column: pl.Series, rows: int) -> float:
-    """About how many characters the set of the values of some random rows has."""
-    counts = spell_cells(column.drop_nulls()).rename("value").value_counts()
-    if counts.is_empty():
+def estimate_set_length(values: pl.Series, counts: Ints, rows: int) -> float:
+    """About how many characters the set of the values of some random rows has, given how often each value occurs."""
+    if not len(values):
         return 0.0
-    shares = counts["count"] / counts["count"].sum()
-    chances = 1 - (1 - shares) ** rows
-    return float((chances * (counts["value"].str.len_chars() + len(", "))).sum())
+    chances = 1 - (1 - counts / counts.sum()) ** rows
+    return float(chances @ (spell_cells(values).str.len_chars().to_numpy() + float(len(", "))))
 
 
 def choose_range(domain: Domain, leaves: Ints) -> LabelChoice | None:

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Flags
-from sfumato.data.arrow_memory import copy_buffer
+from sfumato.data.arrow_memory import ArrowExport, copy_buffer
 
 _rebuilt: WeakValueDictionary[int, pl.DataFrame] = WeakValueDictionary()
 """The rebuilt frames that are in use, by identity: a release is replaced several times on its way, and not copied."""
@@ -37,9 +37,9 @@ def rebuild_column(column: pl.Series) -> pl.Series:
     if kind in (pl.Categorical, pl.Enum):
         return rebuild_column(column.cast(pl.String))
     if kind == pl.String:
-        return pl.Series(column.name, _copy_texts(column), dtype=pl.String)
+        return pl.Series(ArrowExport(_copy_texts(column))).alias(column.name)
     if kind == pl.Boolean or (kind.is_numeric() and kind not in _TOO_WIDE):
-        return pl.Series(column.name, _copy_numbers(column), dtype=kind)
+        return pl.Series(ArrowExport(_copy_numbers(column))).alias(column.name)
     if kind in (pl.Date, pl.Datetime, pl.Duration, pl.Time):
         return rebuild_column(column.to_physical()).cast(kind)
     return pl.Series(column.name, column.to_list(), dtype=kind)  # rare types, one Python object per cell

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +25,18 @@ class AlignedBatch(NamedTuple):
 
 
 def align_batches(
-    original: StoredRows, published: StoredRows, taken: StoredRows | None, step: str
+    original: StoredRows,
+    published: StoredRows,
+    taken: StoredRows | None,
+    step: str,
+    chosen: Sequence[str] | None = None,
 ) -> Iterator[AlignedBatch]:
-    """Go through both tables in the order of their rows; `taken` lists the originals that were published, else all."""
-    columns = [name for name in original.schema if name in published.schema]
-    rest = _RowReader(published)
+    """Go through both tables in the order of their rows; `taken` lists the originals that were published, else all.
+
+    Only the `chosen` columns are read, by default all that both have.
+    """
+    columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
+    rest = _RowReader(published, None if chosen is None else columns)
     numbers = None if taken is None else _RowReader(taken)
     offset = 0
     for batch in original.iterate_batches(columns):
@@ -45,7 +52,7 @@ def align_batches(
     else:
         if not rest.take(1).height:
             return
-    raise _explain_mismatch(published)
+    raise explain_unaligned(published)
 
 
 def align_coded_batches(
@@ -65,14 +72,15 @@ def align_coded_batches(
         while before.height:
             after = rest.take_some(before.height)
             if not after.height:
-                raise _explain_mismatch(published)
+                raise explain_unaligned(published)
             yield AlignedBatch(before.head(after.height), after)
             before = before.slice(after.height)
     if rest.take_some(1).height:
-        raise _explain_mismatch(published)
+        raise explain_unaligned(published)
 
 
-def _explain_mismatch(published: StoredRows) -> DataError:
+def explain_unaligned(published: StoredRows) -> DataError:
+    """Published rows that are too many or too few."""
     return DataError(
         f"{published.source}: {published.height} published rows cannot be compared with the originals; were the files "
         "changed in the meantime?"
@@ -97,9 +105,10 @@ class _BatchSlicer:
 class _RowReader:
     """Batches of any size from batches of given sizes."""
 
-    def __init__(self, rows: StoredRows) -> None:
-        self._batches = rows.iterate_batches()
-        self._held = pl.DataFrame(schema=dict(rows.schema))
+    def __init__(self, rows: StoredRows, columns: Sequence[str] | None = None) -> None:
+        names = list(rows.schema) if columns is None else columns
+        self._batches = rows.iterate_batches(names)
+        self._held = pl.DataFrame(schema={name: rows.schema[name] for name in names})
 
     def take(self, count: int) -> pl.DataFrame:
         """The next rows, fewer at the end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +14,7 @@ from sfumato.data.file_kinds import HEAD, find_kind
 from sfumato.data.source import parse_source
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import read_first_bytes
-from sfumato.engine.engine_names import EngineName
+from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 
 BYTES_A_CELL = 100
@@ -26,7 +26,7 @@ _STORED = ("parquet", "duckdb", "sqlite", None)
 class EngineChoice(NamedTuple):
     """An engine, and why."""
 
-    name: Literal["memory", "duckdb"]
+    name: ChosenEngine
     reason: str
 
     def sentence(self) -> str:

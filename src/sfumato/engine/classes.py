@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -26,6 +25,8 @@ def count_class_sizes(frame: Any, columns: Sequence[str]) -> Ints:
     """The number of rows of each distinct combination of values, in no particular order; missing is a value."""
     if isinstance(frame, pl.DataFrame):
         return _count_sizes_in_memory(frame, columns)
+    import narwhals as nw
+
     group_sizes = nw.from_native(frame).lazy().group_by(*columns).agg(nw.len().alias("size")).select("size")
     sizes: Ints = group_sizes.collect().get_column("size").to_numpy().astype(np.int64)
     return sizes

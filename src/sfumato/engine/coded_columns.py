@@ -60,6 +60,11 @@ def is_coded(column: pl.Series) -> bool:
     return isinstance(column.dtype, pl.Enum)
 
 
+def spell_coded_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same rows, every text spelled out."""
+    return frame.with_columns(column.cast(pl.String) for column in frame.get_columns() if is_coded(column))
+
+
 def list_categories(column: pl.Series) -> pl.Series:
     """The texts of a coded column, whether they occur or not."""
     assert isinstance(column.dtype, pl.Enum)

@@ -50,13 +50,14 @@ class DuckdbRows(StoredRows):
         arrow = check_schemas(self.files)
         self.schema = dict(simplify_frame(_build_frame(arrow.empty_table(), source), source).schema)
         self.height = sum(pq.read_metadata(file).num_rows for file in self.files)
+        self._places = {name: place for place, name in enumerate(self.schema)}
         self._missing: dict[str, int] | None = None
         self._values: dict[str, int] = {}
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def count_rows(self, columns: Sequence[str]) -> RowCounts:
         """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
-        names = ", ".join(map(quote_identifier, columns))
+        names = ", ".join(map(self._name, columns))
         counted = self._fetch(f"SELECT {names}, count(*) FROM {self._relation} GROUP BY ALL", (*columns, COUNT))
         plain = simplify_frame(counted, self.source)
         if any(plain.schema[name].is_float() for name in columns):
@@ -70,10 +71,10 @@ class DuckdbRows(StoredRows):
             table = f"map_{number}"
             mapping = pl.DataFrame({"value": codes.values, "code": codes.codes}, schema_overrides={"code": pl.Int32})
             self._connect().register(table, mapping.to_arrow(compat_level=pl.CompatLevel.oldest()))
-            joins.append(f"LEFT JOIN {table} ON r.{quote_identifier(name)} = {table}.value")
+            joins.append(f"LEFT JOIN {table} ON r.{self._name(name)} = {table}.value")
             cells.append(f"coalesce({table}.code, {codes.missing})::INTEGER")
         limit = "" if most is None else f" LIMIT {most + 1}"
-        query = f"SELECT {', '.join(cells)}, count(*) FROM {self._relation} r {' '.join(joins)} GROUP BY ALL{limit}"
+        query = f"SELECT {', '.join(cells)}, count(*) FROM {self._relation} {' '.join(joins)} GROUP BY ALL{limit}"
         counted = self._fetch(query, (*maps, COUNT))
         if most is not None and counted.height > most:
             raise TooManyRows
@@ -154,13 +155,21 @@ class DuckdbRows(StoredRows):
 
     @property
     def _relation(self) -> str:
-        """The files and nothing else: no name is a pattern, and no folder's name a column, as in `year=2020/`."""
+        """The files and nothing else: no name is a pattern, and no folder's name a column, as in `year=2020/`.
+
+        Columns are named by their place: to duckdb `a` and `A` are one name.
+        """
         names = ", ".join(quote_text(re.sub(r"[\[*?]", r"[\g<0>]", str(file))) for file in self.files)
-        return f"read_parquet([{names}], hive_partitioning = false)"
+        places = ", ".join(map(self._name, self.schema))
+        return f"read_parquet([{names}], hive_partitioning = false) AS r({places})"
+
+    def _name(self, name: str) -> str:
+        """A column in SQL."""
+        return f"c{self._places[name]}"
 
     def _name_plain(self, name: str) -> str:
         """A column in SQL; NaN is missing, as everywhere, and there is one zero."""
-        column = quote_identifier(name)
+        column = self._name(name)
         if not self.schema[name].is_float():
             return column
         return f"(CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0.0 END)"
@@ -253,11 +262,6 @@ def explain_damaged(file: Path) -> DataError:
     if not file.exists():
         return DataError(f"{file}: the file does not exist")
     return DataError(f"{file}: this is not a Parquet file, or it is damaged or truncated; write it again")
-
-
-def quote_identifier(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def quote_text(text: str) -> str:

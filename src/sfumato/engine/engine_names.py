@@ -5,5 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-EngineName = Literal["auto", "memory", "duckdb"]
-"""Where rows are counted: in memory, by duckdb where they are, or as their number suggests."""
+EngineName = Literal["auto", "memory", "duckdb", "spark"]
+"""Where rows are counted: in memory, by duckdb or Spark where they are, or as their number suggests."""
+ChosenEngine = Literal["memory", "duckdb", "spark"]
+"""An engine, chosen."""

@@ -39,7 +39,11 @@ def propose_stored_roles(rows: StoredRows, columns: Sequence[str] | None = None)
 def _find_whole_columns(rows: StoredRows, names: list[str]) -> dict[str, bool]:
     """Which columns of fractions hold whole numbers only."""
     whole = dict.fromkeys(names, True)
-    for batch in rows.iterate_batches(names) if names else ():
+    for found in rows.map_batches(_flag_whole_columns, names) if names else ():
         for name in names:
-            whole[name] = whole[name] and bool((batch[name].drop_nulls() % 1 == 0).all())
+            whole[name] = whole[name] and bool(found[name][0])
     return whole
+
+
+def _flag_whole_columns(batch: pl.DataFrame, _: int) -> pl.DataFrame:
+    return pl.DataFrame({name: [(batch[name].drop_nulls() % 1 == 0).all()] for name in batch.columns})

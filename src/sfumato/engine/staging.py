@@ -25,7 +25,10 @@ from sfumato.data.stored_cells import mark_missing
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
 from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_text, require_duckdb
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.spark_session import require_spark
+from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, hide_password, quote_names
 from sfumato.table import simplify_frame
 
@@ -40,8 +43,10 @@ class StagedText(NamedTuple):
     types: dict[str, pl.DataType]
 
 
-def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path) -> DuckdbRows:
-    """The rows that a data path names, for duckdb to count; an error if it cannot reach them."""
+def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredRows:
+    """The rows that a data path names, for an engine to count; an error if it cannot reach them."""
+    if engine == "spark":
+        require_spark()
     source, shown = parse_source(path), hide_password(str(path))
     files = [] if source.kind == "postgresql" else list_input_files(path)
     kinds = {source.kind if source.kind != "file" else find_kind(read_first_bytes(file, HEAD)) for file in files}
@@ -56,13 +61,22 @@ def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path) -> Duckd
     else:
         found = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds)) or "a server"
         raise DataError(
-            f"{shown}: the engine duckdb reads Parquet and text files, all of one kind and under their own column "
+            f"{shown}: the engine {engine} reads Parquet and text files, all of one kind and under their own column "
             f"names, and tables of DuckDB and SQLite files; this is {found}. Use --engine memory, or convert it"
         )
-    rows = DuckdbRows(staged, scratch, shown)
+    rows = open_parquet(staged, scratch, shown, engine)
     if not rows.height:
         raise DataError(f"{shown}: the file has a header and no rows")
     return rows
+
+
+def open_parquet(files: Sequence[Path], scratch: Path, source: str, engine: ChosenEngine) -> StoredRows:
+    """Parquet files of plain types, for an engine to count."""
+    if engine == "spark":
+        from sfumato.engine.spark_rows import SparkRows
+
+        return SparkRows(files, source)
+    return DuckdbRows(files, scratch, source)
 
 
 def _stage_parquet(files: Sequence[Path], scratch: Path) -> list[Path]:

@@ -3,14 +3,15 @@
 
 Reducing verbs (`count_rows`, `count_coded_rows`, `count_sizes`, `count_values`, `count_missing`) run where the rows are
 and return little. Mapping verbs go through `iterate_batches`: some rows at a time, in their order, as polars frames, so
-that the code that recodes a table in memory recodes a batch. Both implementations return the same to the byte.
+that the code that recodes a table in memory recodes a batch. All implementations return the same to the byte.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,10 @@ import polars as pl
 from sfumato.arrays import Codes, Ints
 from sfumato.engine.classes import count_class_sizes
 
+if TYPE_CHECKING:
+    from sfumato.engine.aligned_batches import AlignedBatch
+
+Found = TypeVar("Found")
 COUNT = "\0count"
 """The name of the counts beside distinct rows."""
 BATCH_ROWS = 1 << 17
@@ -113,6 +118,32 @@ class StoredRows(ABC):
     def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The same rows, some columns of repeated texts as numbers (`coded_columns`), where that is how they lie."""
         return self.iterate_batches(columns)
+
+    def map_batches(
+        self, change: Callable[[pl.DataFrame, int], pl.DataFrame], columns: Sequence[str] | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """What is made of some rows at a time, given the number of the first; in their order, wherever that runs."""
+        offset = 0
+        for batch in self.iterate_coded_batches(columns):
+            yield change(batch, offset)
+            offset += batch.height
+
+    def compare_batches(
+        self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
+    ) -> Iterator[Found]:
+        """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
+        from sfumato.engine.aligned_batches import align_coded_batches
+
+        yield from map(compare, align_coded_batches(self, published, taken, step))
+
+    def refuse_unseen(self, folder: Path) -> None:  # noqa: B027  (most engines see what we see)
+        """Stop if whoever counts does not see a folder in which files will be written."""
+
+    def open_files(self, files: Sequence[Path], scratch: Path, source: str) -> StoredRows:
+        """Parquet files that were made from these rows, counted by the same engine."""
+        from sfumato.engine.duckdb_rows import DuckdbRows
+
+        return DuckdbRows(files, scratch, source)
 
     def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
         """Some values of each column, spread evenly over those that are not missing."""

@@ -57,6 +57,11 @@ class StoredTable:
         built = {name: table._build_hierarchy(name, given) for name, given in (hierarchies or {}).items()}
         return cls(rows, table.roles, MappingProxyType(built), table.missing, table._values)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the values that were counted: a plan that is sent elsewhere does not need them."""
+        kept = {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
+        return {**kept, "roles": dict(self.roles), "hierarchies": dict(self.hierarchies), "_values": {}}
+
     @property
     def source(self) -> str:
         """The name of the table in errors."""

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,8 @@ import polars as pl
 from sfumato.data.coded_cells import count_code_pairs, count_pairs
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.engine.aligned_batches import AlignedBatch, align_batches, align_coded_batches
+from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.engine.coded_columns import flag_text, is_coded, split_column
-from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
@@ -49,30 +49,36 @@ class StoredComparison:
         path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
         write_batches(batches, path, self.published.rows.height, "comparing")
         roles = {name: role for name, role in self.published.roles.items() if name in names}
-        rows = DuckdbRows([path], scratch, self.published.source)
+        rows = self.published.rows.open_files([path], scratch, self.published.source)
         return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
 
 
-def compare_stored(original: StoredTable, published: StoredTable, taken: StoredRows | None) -> StoredComparison:
-    """Compare every published cell with its original."""
+def compare_stored(
+    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn: Collection[str] = ()
+) -> StoredComparison:
+    """Compare every published cell with its original.
+
+    In columns that are `drawn`, there may be as many different pairs of cells as rows: there, cells that differ are
+    counted, and whether one covers its original is not asked.
+    """
     names = list(published.rows.schema)
+    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn}
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    for batch in align_coded_batches(original.rows, published.rows, taken, "comparing with the originals"):
-        for name in names:
-            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
-            if not pairs.height:
-                continue
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn))
+    for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
+        wrong += found.wrong
+        for name, pairs in found.pairs.items():
             counts[name].add(pairs)
-            if name not in generalized:
-                wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, published.quasi_identifying)
+        for name, (differing, empty) in found.moved.items():
+            moved[name] = _count_moved(moved[name], differing, empty)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
         empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
         blanked[name] = empty.select("first", "count")
-        difference = _describe_difference(name, pairs, original, published)
+        difference = moved.get(name) or _describe_difference(name, pairs, original, published)
         differences[name] = difference
         wrong += difference.other + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
@@ -96,6 +102,46 @@ def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Seque
     for column in quasi_identifying:
         flags = flags & flag_text(batch.after[column], SUPPRESSED)
     return int(np.count_nonzero(flags))
+
+
+class _BatchFinding(NamedTuple):
+    """What differs in some rows."""
+
+    pairs: dict[str, pl.DataFrame]
+    moved: dict[str, tuple[int, int]]
+    """Drawn column → how many cells differ, and how many of these are empty."""
+    wrong: int
+
+
+@dataclass(frozen=True)
+class _BatchComparison:
+    """Compares some rows; with all that it takes, as this may be done elsewhere."""
+
+    names: tuple[str, ...]
+    quasi_identifying: tuple[str, ...]
+    generalized: frozenset[str]
+    drawn: frozenset[str]
+
+    def __call__(self, batch: AlignedBatch) -> _BatchFinding:
+        found: dict[str, pl.DataFrame] = {}
+        moved: dict[str, tuple[int, int]] = {}
+        wrong = 0
+        for name in self.names:
+            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
+            if not pairs.height:
+                continue
+            if name in self.drawn:
+                empty = pairs.filter(pl.col("second").is_null())
+                moved[name] = int(pairs["count"].sum()), int(empty["count"].sum())
+                continue
+            found[name] = pairs
+            if name not in self.generalized:
+                wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
+        return _BatchFinding(found, moved, wrong)
+
+
+def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
+    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
 
 
 class _PairCounts:

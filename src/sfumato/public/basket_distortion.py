@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sfumato.arrays import Floats, Ints
 from sfumato.description import Description
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 
 KINDS = ("mask", "cut_and_paste")
@@ -152,6 +152,8 @@ def is_distorted(release: Release) -> bool:
 
 def get_distortion(release: Release) -> BasketDistortion:
     """How the baskets of a release were randomized, as published with it."""
+    if not isinstance(release, Release):
+        raise PolicyError("how baskets were randomized is published with them: give the release, not its data")
     if not is_distorted(release):
         raise DataError(
             "the release has no randomized baskets, so there is nothing to estimate; mine its data with "

@@ -19,6 +19,7 @@ from sfumato.measure.changes import ColumnDifference
 from sfumato.report import loss_words, wording
 from sfumato.report.findings import name_loss_kind
 from sfumato.report.run_account import RunAccount
+from sfumato.rules import Rules
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,23 @@ def are_rows_drawn(account: RunAccount) -> bool:
 
 
 def name_things(account: RunAccount) -> str:
-    """What the rows of a release are: people, unless the rows are synthetic."""
+    """What a release is made of: people, unless the rows are synthetic; rules if they come with their two sides."""
+    if isinstance(account.published, Rules):
+        return "rules"
     return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]][0]
+
+
+def count_things(account: RunAccount) -> int:
+    """How many of them there are."""
+    if isinstance(account.published, Rules):
+        return len(account.published.wholes)
+    return int(account.certificate["data"]["rows"])
 
 
 def list_tiles(account: RunAccount) -> list[KeyFigure]:
     """The key figures."""
     body, is_drawn = account.certificate, are_rows_drawn(account)
-    made = [_build_size_tile(body["data"], name_things(account))]
+    made = [_build_size_tile(account)]
     if account.sizes_after.height and not is_drawn:
         made.append(_build_crowd_tile(account))
     if may_suppress_rows(body) and body["suppression"]["rows"] is not None:
@@ -146,20 +156,24 @@ def _list_kept_tiles(body: Mapping[str, Any], *, rounded: bool = False) -> list[
     return [KeyFigure(wording.format_percent(max(0.0, 1 - loss)), words.kept, note)]
 
 
-def _build_size_tile(data: Mapping[str, Any], things: str) -> KeyFigure:
+def _build_size_tile(account: RunAccount) -> KeyFigure:
+    data = account.certificate["data"]
     columns = wording.THINGS[data["shape"]][1]
     parts = data.get("columns") if data.get("columns") is not None else data.get("items")
     return KeyFigure(
-        wording.format_count(data["rows"]), f"{things} in the release", wording.count_noun(parts or 0, columns)
+        wording.format_count(count_things(account)),
+        f"{name_things(account)} in the release",
+        wording.count_noun(parts or 0, columns),
     )
 
 
-def describe_size(data: Mapping[str, Any]) -> str:
+def describe_size(account: RunAccount) -> str:
     """The size of the data file."""
+    data = account.certificate["data"]
     if data["shape"] == "table":
         return f"{wording.format_count(data['rows'])} rows, {wording.format_count(data['columns'])} columns"
-    things, parts = wording.THINGS[data["shape"]]
-    return f"{wording.format_count(data['rows'])} {things}, {wording.count_noun(data.get('items', 0), parts)}"
+    parts = wording.count_noun(data.get("items", 0), wording.THINGS[data["shape"]][1])
+    return f"{wording.format_count(count_things(account))} {name_things(account)}, {parts}"
 
 
 def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:

@@ -18,7 +18,6 @@ from sfumato.report.hidden_names import describe_lost_itemsets, describe_secrets
 from sfumato.report.pictures import PALETTE, Spec, render_svg
 from sfumato.report.rule_pictures import RuleSpot, RuleWords, draw_rules_before_and_after
 from sfumato.report.run_account import ReportFigure, ReportSection
-from sfumato.rules import Rules
 
 MOST_RULES = 200_000
 """With more rules than this, only those at or above the support are drawn."""
@@ -167,7 +166,6 @@ def _list_hiding_notes(release: Release) -> list[str]:
 
 
 _REPAIRED_ITEMSETS = ("lost_itemsets", "ghost_itemsets", "changed_supports")
-_REPAIRED_RULES = ("withheld_rules", "invented_rules", "changed_rules")
 
 
 def build_pattern_section(release: Release, original: Baskets, published: Patterns) -> ReportSection:
@@ -177,29 +175,28 @@ def build_pattern_section(release: Release, original: Baskets, published: Patter
     intro = (
         f"The frequent itemsets had {wording.count_noun(channel_count, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. "
-        f"{_count_published(published)} published."
+        f"{wording.count_noun(len(published), 'pattern is', 'patterns are')} published."
     )
-    sentences = [
-        (loss_words.LOSSES.get(name, (wording.space_name(name), ""))[0], int(release.losses[name]))
-        for name in (*_REPAIRED_ITEMSETS, *_REPAIRED_RULES, "added_baskets")
-        if name in release.losses
-    ]
-    figure = ReportFigure(
-        "What the repair changed",
-        _draw_effect_bars(sentences),
-        "What was withheld, what was added, what was changed, and how many baskets were added.",
-        "What was withheld, what appeared, what was changed, and baskets added to raise supports.",
-        ("What", "Number"),
-        tuple((label, wording.format_count(count)) for label, count in sentences),
-    )
-    notes = [*_list_channel_examples(channels), *_describe_withheld(release, original, published)]
+    figure = build_repair_figure(release, (*_REPAIRED_ITEMSETS, "added_baskets"))
+    notes = [*list_channel_examples(channels), *_describe_withheld(release, original, published)]
     return ReportSection("patterns", "What the patterns revealed", intro, (figure,), tuple(notes))
 
 
-def _count_published(published: Patterns) -> str:
-    if isinstance(published, Rules):
-        return wording.count_noun(len(published.wholes), "rule is", "rules are")
-    return wording.count_noun(len(published), "pattern is", "patterns are")
+def build_repair_figure(release: Release, names: Iterable[str]) -> ReportFigure:
+    """What a repair changed, by these losses."""
+    effects = [
+        (loss_words.LOSSES.get(name, (wording.space_name(name), ""))[0], int(release.losses[name]))
+        for name in names
+        if name in release.losses
+    ]
+    return ReportFigure(
+        "What the repair changed",
+        _draw_effect_bars(effects),
+        "What was withheld, what was added, what was changed, and how many baskets were added.",
+        "What was withheld, what appeared, what was changed, and baskets added to raise supports.",
+        ("What", "Number"),
+        tuple((label, wording.format_count(count)) for label, count in effects),
+    )
 
 
 def _describe_withheld(release: Release, original: Baskets, published: Patterns) -> list[str]:
@@ -212,7 +209,8 @@ def _describe_withheld(release: Release, original: Baskets, published: Patterns)
     return describe_lost_itemsets(frequent_itemsets(original, int(least)), published.frame)
 
 
-def _list_channel_examples(channels: Any, most: int = 8) -> list[str]:
+def list_channel_examples(channels: Any, most: int = 8) -> list[str]:
+    """The first channels as sentences."""
     if not isinstance(channels, pl.DataFrame):
         return []
     rows = channels.select("inner", "outer", "support").head(most).iter_rows()

@@ -254,6 +254,16 @@ LOSS_OF = {
         "of the supports kept",
         "mean over the frequent itemsets",
     ),
+    "publish_rules": LossWords(
+        "Mean error of the confidences; a rule that is not published counts as 100 %.",
+        "of the confidences kept",
+        "mean over the rules of the originals",
+    ),
+    "publish_classifier": LossWords(
+        "Of the people whose class is known, the share that the rules get wrong.",
+        "of people classified right",
+        "those whom the tree was grown from",
+    ),
     "encode_items": LossWords(
         "Of the published codes, the share that was added to hide supports.",
         "of the codes stand for items",

@@ -99,7 +99,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "methods": content.list_parameters(body),
         "missing": wording.MISSING.get(body.get("missing", ""), "") if body["data"]["shape"] == "table" else "",
         "created": wording.format_moment(body["created"]),
-        "size": content.describe_size(body["data"]),
+        "size": content.describe_size(account),
         "things": content.name_things(account),
         "drawn": content.are_rows_drawn(account),
         "suppression": body["suppression"] if content.may_suppress_rows(body) else None,
@@ -207,13 +207,16 @@ def _list_incognito_facts(counts: pl.DataFrame | None) -> list[tuple[str, str]]:
 
 def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
-    details, body = account.details, account.certificate
+    details = account.details
     nodes, checked = details.get("nodes"), details.get("checked")
     things = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),
         (f"{things} in the originals", wording.format_count(len(account.original))),
-        (f"{content.name_things(account).capitalize()} in the release", wording.format_count(body["data"]["rows"])),
+        (
+            f"{content.name_things(account).capitalize()} in the release",
+            wording.format_count(content.count_things(account)),
+        ),
         *_list_crowd_facts(account),
     ]
     blanked = [difference for difference in account.differences.values() if difference.blanked]

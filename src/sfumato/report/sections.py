@@ -13,16 +13,19 @@ from sfumato.public.basket_distortion import ITEMS
 from sfumato.public.cut_intervals import INTERVALS
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
+from sfumato.rules import Rules
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 
 def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[ReportSection, ...]:
-    """What an analyst can estimate from what was randomized, or how sequences look, made from the release alone."""
+    """What an analyst can estimate or read, and how sequences look, made from the release alone."""
     if isinstance(published, Sequences):
         from sfumato.report.sequence_section import build_outgoing_sequence_section
 
         return (build_outgoing_sequence_section(published),)
+    if isinstance(published, Rules):
+        return _build_model_sections(published)
     if isinstance(published, Baskets) and ITEMS in public:
         from sfumato.report.basket_section import build_basket_estimates_section
 
@@ -35,11 +38,20 @@ def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[
     return (build_estimates_section(public, published),)
 
 
+def _build_model_sections(published: Any) -> tuple[ReportSection, ...]:
+    """Rules and classifiers, shown on both pages alike."""
+    if not isinstance(published, Rules):
+        return ()
+    from sfumato.report.model_section import build_model_section
+
+    return (build_model_section(published),)
+
+
 def make_sections(
     methods: Sequence[Method], release: Release, original: Any, published: Any, utility: Mapping[str, float]
 ) -> tuple[ReportSection, ...]:
     """The sections of the methods of a release, each once, in the order of the methods."""
-    made = []
+    made = [*_build_model_sections(published)]
     for name in dict.fromkeys(method.section for method in methods if method.section):
         section = _SECTIONS[name](release, original, published, utility)
         made += [] if section is None else [section]
@@ -90,8 +102,19 @@ def _make_patterns(
     release: Release, original: Any, published: Any, utility: Mapping[str, float]
 ) -> ReportSection | None:
     from sfumato.report.hiding_section import build_pattern_section
+    from sfumato.report.rule_repair_section import build_rule_repair_section
 
+    if isinstance(published, Rules):
+        return build_rule_repair_section(release)
     return build_pattern_section(release, original, published)
+
+
+def _make_classifier(
+    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.rule_repair_section import build_withheld_splits_section
+
+    return build_withheld_splits_section(release, original)
 
 
 def _make_sequences(
@@ -109,6 +132,7 @@ _SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], Repor
     "synthesis": _make_synthesis,
     "codes": _make_codes,
     "patterns": _make_patterns,
+    "classifier": _make_classifier,
     "sequences": _make_sequences,
 }
 """`Method.section` → its builder; imported when needed, because pictures load slowly."""

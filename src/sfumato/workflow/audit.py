@@ -128,20 +128,22 @@ def audit(
     """Examine a table, a frame, a file or `Sequences` as an adversary would, before protecting it.
 
     Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals. A file is
-    read into memory, or counted where it is by duckdb: as `engine` says, or by its size. `text` describes a text file.
+    read into memory, or counted where it is by duckdb or Spark: as `engine` says, or by its size. `text` describes a
+    text file.
     """
     if isinstance(table, Sequences):
         from sfumato.workflow.sequence_audit import audit_sequences
 
         return audit_sequences(table)
     if isinstance(table, str | Path):
-        if choose_engine(table, engine).name == "duckdb":
+        chosen = choose_engine(table, engine).name
+        if chosen != "memory":
             with open_scratch_folder() as scratch:
-                rows = open_stored_rows(table, text or TextFormat(), scratch)
+                rows = open_stored_rows(table, text or TextFormat(), scratch, chosen)
                 return _audit_rows(_StoredCrowds(rows), quasi_identifying)
         table = _read_table(table, text or TextFormat())
-    elif engine == "duckdb":
-        raise PolicyError("the engine duckdb reads files: give the path of one, not data that is in memory")
+    elif engine in ("duckdb", "spark"):
+        raise PolicyError(f"the engine {engine} reads files: give the path of one, not data that is in memory")
     elif not isinstance(table, Table):
         table = Table.of(table)
     if quasi_identifying is None and table.roles:

@@ -74,8 +74,8 @@ def run(
         _refuse_without_roles(policy, original)
     if out is not None:
         return pipeline.run(policy, out, randomness, original)
-    if original is None and choose_run_engine(policy).name == "duckdb":
-        raise PolicyError("a run by duckdb keeps nothing in memory: name a folder, as in run(data, method, out=...)")
+    if original is None and (engine := choose_run_engine(policy).name) != "memory":
+        raise PolicyError(f"a run by {engine} keeps nothing in memory: name a folder, as in run(data, method, out=...)")
     with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
         done = pipeline.run(policy, Path(folder) / "run", randomness, original)
         return replace(done, folder=None, files=RunFiles.read(done.out))

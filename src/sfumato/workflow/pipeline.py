@@ -77,12 +77,13 @@ def run(
 
     `engine` replaces the policy's choice of where rows are counted.
     """
-    if given is not None and (engine or policy.data.engine) == "duckdb":
-        raise PolicyError("the engine duckdb reads files: give the path of one, not data that is in memory")
+    wanted = engine or policy.data.engine
+    if given is not None and wanted in ("duckdb", "spark"):
+        raise PolicyError(f"the engine {wanted} reads files: give the path of one, not data that is in memory")
     choice = None if given is not None else choose_run_engine(policy, engine)
     # A memory key may lie in the target: nobody else moves it.
     with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
-        if choice is not None and choice.name == "duckdb":
+        if choice is not None and choice.name != "memory":
             from sfumato.workflow.stored_run import reopen_release, run_stored
 
             return reopen_release(run_stored(policy, target, randomness, choice))

@@ -70,7 +70,7 @@ class DataSection(Description):
     time: str = "time"
     """The column of a long-form file, or of a file of points, that orders the items of a sequence."""
     engine: EngineName = "auto"
-    """Where rows are counted: `memory`, `duckdb` for files larger than memory, or `auto`, by the size of the data."""
+    """Where rows are counted: `memory`, `duckdb` for files larger than memory, `spark`, or `auto`, by size."""
     points: PointsSection | None = None
     """For trajectories: the file holds points, which become sequences of regions."""
 

@@ -8,9 +8,8 @@ from sfumato.errors import PolicyError
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.measure.sequences.hidden_sequences import drop_mark
 from sfumato.measure.sequences.pattern_changes import pattern_changes
-from sfumato.mine.sequences.subsequences import find_subsequences
 from sfumato.public.marked_items import MARK
-from sfumato.public.thresholds import Support, compute_least_count
+from sfumato.public.thresholds import Support
 from sfumato.release import Release
 from sfumato.sequences import Sequences
 
@@ -25,11 +24,12 @@ def measure_sequence_utility(
     # A mark stands for nothing, unless the originals have it as an item.
     bare = published if MARK in map(str, original.items) else drop_mark(published, MARK)
     figures = {"loss": measure_changed_elements(original, bare, release.details.rows)}
-    if not _is_small(original, published, min_support):
-        return figures
     details = release.details.part(SequenceDetails)
     hidden = [] if details is None or details.sensitive is None else [pattern for pattern, _ in details.sensitive]
-    changes = pattern_changes(original, published, min_support, hidden=hidden)
+    try:
+        changes = pattern_changes(original, published, min_support, hidden=hidden, at_most=MOST_PATTERNS)
+    except PolicyError:
+        return figures
     measured = {
         "frequent_before": changes.before,
         "frequent_after": changes.after,
@@ -42,13 +42,3 @@ def measure_sequence_utility(
         "support_distortion": changes.support_distortion,
     }
     return figures | {name: round(float(value), 12) for name, value in measured.items() if value is not None}
-
-
-def _is_small(original: Sequences, published: Sequences, min_support: Support) -> bool:
-    least = compute_least_count(min_support, len(original))
-    try:
-        for data in (original, published):
-            find_subsequences(data, least, at_most=MOST_PATTERNS)
-    except PolicyError:
-        return False
-    return True

@@ -13,18 +13,20 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
-from sfumato.change import ChangeKind
+from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
+from sfumato.change import Change, ChangeKind
 from sfumato.data.cell_types import TypesOfCells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, has_stored_types
 from sfumato.details import Details
 from sfumato.engine.aligned_batches import ROW
 from sfumato.engine.choice import EngineChoice
-from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
@@ -35,10 +37,9 @@ from sfumato.measure.anonymity.stored_claims import (
     measure_stored_claim,
 )
 from sfumato.measure.changes import refuse_false_statements
-from sfumato.measure.stored_changes import StoredComparison, compare_stored, find_domain, measure_stored_loss
+from sfumato.measure.stored_changes import StoredComparison, compare_stored
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.generalize import Generalize
-from sfumato.protect.anonymity.stored_generalize import GeneralizationPlan, plan_generalization
+from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
@@ -54,13 +55,15 @@ from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
 from sfumato.workflow.replaced_release import describe_replaced
-from sfumato.workflow.run_summary import get_starred_rows, list_advice
+from sfumato.workflow.run_summary import hides_in_crowds, list_advice
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored_shape import has_few_values
+from sfumato.workflow.stored_utility import measure_stored_utility
 from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
 _HIDING = (ChangeKind.BLANKED,)
+_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED)
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
@@ -76,24 +79,26 @@ def _run_in_scratch(
 
     key = load_signing_key()
     report_progress("reading")
-    original = open_original(policy, scratch)
+    original = open_original(policy, scratch, choice.name)
+    with target.stage_folders() as staging:
+        original.rows.refuse_unseen(staging.private)
     sealed = commit_to_source(policy.data.path)
     method = policy.methods()[0]
-    assert isinstance(method, Generalize), "refused before"
-    plan = plan_generalization(method, original)
+    method.refuse_undeclared(original.outline)
+    plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published = comparison.published
-        evidence = StoredEvidence(published, comparison, plan.details.population, scratch)
+        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
         release = Release(published, method, plan.claims, plan.losses, plan.details, plan.changes)
-        attacks = _run_attacks(policy, comparison)
+        attacks = _run_attacks(policy, comparison, plan.changes)
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = sealed.value
-        record["utility"] = _measure_utility(release, evidence, original)
+        record["utility"] = measure_stored_utility(release, evidence, original)
         record["removed_columns"] = list(original.outline.identifying)
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
@@ -113,7 +118,7 @@ def _run_in_scratch(
     return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
 
 
-def open_original(policy: Policy, scratch: Path) -> StoredTable:
+def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
     """The originals of a policy, with their roles and hierarchies; refuses columns that they do not have."""
     data = policy.data
     text = TextFormat(
@@ -125,15 +130,13 @@ def open_original(policy: Policy, scratch: Path) -> StoredTable:
         comment=data.comment,
         trim=data.trim,
     )
-    rows = open_stored_rows(data.path, text, scratch)
+    rows = open_stored_rows(data.path, text, scratch, engine)
     original = StoredTable.of(rows, policy.roles.by_column(), policy.hierarchies, data.missing)
     refuse_unknown_columns(policy, original.outline)
     return original
 
 
-def _write_and_compare(
-    policy: Policy, plan: GeneralizationPlan, staging: StagingFolder, scratch: Path
-) -> StoredComparison:
+def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder, scratch: Path) -> StoredComparison:
     """Write the data, open the file, and compare it with the originals: from here on only the file counts."""
     path, numbers = staging.release / DATA, staging.private / "rows.parquet"
     types = _decide_types(policy, plan)
@@ -142,27 +145,28 @@ def _write_and_compare(
     taken = None
     if plan.leaves_rows_out:
         write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
-        taken = DuckdbRows([numbers], scratch, numbers.name)
+        taken = plan.table.rows.open_files([numbers], scratch, numbers.name)
     outline = plan.outline
-    published = StoredTable(DuckdbRows([path], scratch, DATA), outline.roles, outline.hierarchies, outline.missing)
-    return compare_stored(plan.table, published, taken)
+    written = plan.table.rows.open_files([path], scratch, DATA)
+    published = StoredTable(written, outline.roles, outline.hierarchies, outline.missing)
+    drawn = {change.column for change in plan.changes if change.kind in _DRAWN}
+    return compare_stored(plan.table, published, taken, drawn)
 
 
-def _publish(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
+def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
     kept = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
-    for batch in plan.table.rows.iterate_coded_batches(kept):
-        yield plan.publish_coded(batch)
+    yield from plan.table.rows.map_batches(plan.publish_coded, kept)
 
 
-def _number_rows(plan: GeneralizationPlan) -> Iterator[pl.DataFrame]:
-    offset = 0
-    for batch in plan.table.rows.iterate_coded_batches(plan.table.quasi_identifying):
-        yield (plan.publish_numbered(batch)[1] + offset).cast(pl.Int64).alias(ROW).to_frame()
-        offset += batch.height
+def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
+    def number_batch(batch: pl.DataFrame, first: int) -> pl.DataFrame:
+        return (plan.publish_numbered(batch, first)[1] + first).cast(pl.Int64).alias(ROW).to_frame()
+
+    yield from plan.table.rows.map_batches(number_batch)
 
 
-def _decide_types(policy: Policy, plan: GeneralizationPlan) -> dict[str, pl.DataType]:
+def _decide_types(policy: Policy, plan: StoredPlan) -> dict[str, pl.DataType]:
     """Types by the cells that are left, for columns read from text: one hidden cell may have decided their type."""
     hides = any(change.starred or change.kind in _HIDING for change in plan.changes)
     if has_stored_types(policy.data.path) or not (hides or plan.leaves_rows_out):
@@ -179,7 +183,7 @@ def _cast(batch: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame
     return batch.with_columns(spell_cells(batch[name]).cast(kind) for name, kind in types.items())
 
 
-def _measure_claims(plan: GeneralizationPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
+def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
     findings = []
     for number, claim in enumerate(plan.claims):
         report_progress("measuring claims on the written file", number, len(plan.claims))
@@ -187,34 +191,24 @@ def _measure_claims(plan: GeneralizationPlan, evidence: StoredEvidence) -> tuple
     return tuple(findings)
 
 
-def _run_attacks(policy: Policy, comparison: StoredComparison) -> tuple[tuple[Attack, Outcome], ...]:
-    """The attacks of the policy, and linking, which the gate needs."""
+def _run_attacks(
+    policy: Policy, comparison: StoredComparison, changes: tuple[Change, ...]
+) -> tuple[tuple[Attack, Outcome], ...]:
+    """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
-    if not any(isinstance(attack, Linking) for attack in attacks):
+    linkable = bool(comparison.published.quasi_identifying)
+    if linkable and not any(isinstance(attack, Linking) for attack in attacks):
         attacks = (Linking(), *attacks)
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        outcomes.append((attack, run_stored_attack(attack, comparison.published, comparison.blanked)))
+        if has_overlapping_classes(changes):
+            originals, taken = comparison.original, comparison.taken
+            outcome = attack_covering_classes(attack, originals, comparison.published, taken, changes)
+        else:
+            outcome = run_stored_attack(attack, comparison.published, comparison.blanked)
+        outcomes.append((attack, outcome))
     return tuple(outcomes)
-
-
-def _measure_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
-    """How much detail labels keep, and how large classes are."""
-    report_progress("measuring what is left")
-    published = evidence.published
-    names, total = published.quasi_identifying, len(published)
-    sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
-    promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
-    average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
-    losses = [measure_stored_loss(published, name, find_domain(original, name)) for name in names]
-    figures = {
-        "loss": sum(losses) / len(names),
-        "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
-        "average_class_size": average,
-        **({} if promised is None else {"c_avg": average / promised}),
-    }
-    return {name: round(value, 12) for name, value in figures.items()}
 
 
 def _certify(
@@ -242,7 +236,10 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
     listed = [name for name in published.rows.schema if has_few_values(published, name)]
     values = {name: published.count_values(name) for name in listed}
     stars = "suppressed" if body["suppression"]["rows"] else "class"
-    sizes = pl.DataFrame({"size": count_stored_sizes(evidence, {"starred_rows": stars})})
+    crowds = bool(published.quasi_identifying) and hides_in_crowds(method["method"] for method in body["methods"])
+    sizes = pl.DataFrame(
+        {"size": count_stored_sizes(evidence, {"starred_rows": stars}) if crowds else np.zeros(0, dtype=np.int64)}
+    )
     return RunAccount(
         title=body["title"],
         certificate=body,
@@ -270,6 +267,6 @@ def reopen_release(run: Run) -> Run:
     if not path.exists():
         return run
     data = run.release.data
-    rows = DuckdbRows([path], Path(gettempdir()), str(path))
+    rows = data.rows.open_files([path], Path(gettempdir()), str(path))
     table = StoredTable(rows, data.roles, data.hierarchies, data.missing)
     return replace(run, release=replace(run.release, data=table))

@@ -1,32 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""What runs by duckdb and what does not: decided before any row is read."""
+"""What runs by duckdb and Spark, and what does not: decided before any row is read."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.engine.choice import EngineChoice, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
-from sfumato.protect.anonymity.generalize import Generalize
+from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
-RUNS = (
-    "generalize with global recoding as the only method, every model, missing = own_value or drop, the attacks linking "
-    "and homogeneity, and a release in Parquet"
-)
+_RUNS = "every model, missing = own_value or drop, the attacks linking and homogeneity, and a release in Parquet"
+_ON_SPARK = ("generalize",)
+"""What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
-    """The engine for a policy: as asked, or by the size of its data; an error if duckdb cannot do what is asked."""
+    """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
     name = wanted or policy.data.engine
     reasons = list_unsupported(policy)
-    if name == "duckdb":
+    if name in ("duckdb", "spark"):
+        if name == "spark":
+            tags = [method.method for method in policy.protect]
+            reasons += [tag for tag in tags if tag in STORED_METHODS and tag not in _ON_SPARK]
         if reasons:
             raise PolicyError(
-                f"the engine duckdb does not run {', '.join(reasons)}; it runs {RUNS}. Change the policy, or use "
-                "--engine memory"
+                f"the engine {name} does not run {', '.join(reasons)}; it runs {describe_supported(name)}. Change the "
+                "policy, or use --engine memory"
             )
-        return EngineChoice("duckdb", "as asked")
+        return EngineChoice(name, "as asked")
     if name == "memory" or policy.shape != "table" or policy.data.path == DEMO:
         return EngineChoice("memory", "as asked" if name == "memory" else "which reads this kind of data")
     choice = choose_engine(policy.data.path)
@@ -35,8 +39,15 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
     return choice
 
 
+def describe_supported(engine: EngineName = "duckdb") -> str:
+    """What duckdb or Spark runs, in words."""
+    methods = [known.words for tag, known in STORED_METHODS.items() if engine != "spark" or tag in _ON_SPARK]
+    listed = " or ".join([", ".join(methods[:-1]), methods[-1]] if methods[1:] else methods)
+    return f"{listed} as the only method, {_RUNS}"
+
+
 def list_unsupported(policy: Policy) -> list[str]:
-    """What a policy asks for that duckdb does not run."""
+    """What a policy asks for that duckdb and Spark do not run."""
     if policy.shape != "table" or policy.gives != "table":
         return [f"{policy.protect[0].method}, which is not about tables"]
     found = []
@@ -44,17 +55,16 @@ def list_unsupported(policy: Policy) -> list[str]:
         found.append("the built-in population")
     if len(policy.protect) > 1:
         found.append("several methods")
-    for method in policy.protect:
-        if not isinstance(method, Generalize):
-            found.append(method.method)
-        elif method.recoding != "global":
-            found.append("generalize with local recoding")
-        elif method.search == "incognito":
-            found.append("search = incognito")
-    if policy.data.missing not in ("own_value", "drop"):
-        found.append(f"missing = {policy.data.missing}")
+    found += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
+    drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
+    if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
+        found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
+    if policy.data.missing not in (("own_value",) if drawn else ("own_value", "drop")):
+        found.append(f"missing = {policy.data.missing}{' with randomized columns' if drawn else ''}")
     sensitive = policy.roles.sensitive
-    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive)) is not None]
+    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
+    if policy.attacks() and not policy.roles.quasi_identifying:
+        found.append("attacks without quasi-identifying columns")
     if policy.output.format not in (None, "parquet"):
         found.append(f"format = {policy.output.format}")
     if policy.output.order != "as_read":
@@ -64,3 +74,11 @@ def list_unsupported(policy: Policy) -> list[str]:
     if policy.data.comment is not None:
         found.append("comments in text files")
     return found
+
+
+def list_drawn_columns(method: Any) -> tuple[str, ...]:
+    """The columns whose published cells a method draws by chance, by its parameters."""
+    if not method.by_chance:
+        return ()
+    named = getattr(method, "columns", None) or getattr(method, "column", None) or ()
+    return (named,) if isinstance(named, str) else tuple(named)

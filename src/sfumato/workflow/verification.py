@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sfumato.baskets import Baskets
 from sfumato.data.binary import check_binary
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
 from sfumato.engine.choice import EngineChoice, choose_by_cells
-from sfumato.engine.duckdb_rows import DuckdbRows
-from sfumato.engine.engine_names import EngineName
+from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.staging import open_parquet
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import CertificateRefused, PolicyError, SfumatoError, quote_names
 from sfumato.lazy import find_kind
@@ -95,7 +95,7 @@ class Verification:
     """False if the certificate says "not for publication"; None without a certificate."""
     input_shown: bool | None = None
     """Whether an opening proved that the release was made from a given input; None if none was given."""
-    engine: Literal["memory", "duckdb"] = "memory"
+    engine: ChosenEngine = "memory"
     """Where the rows of the release were counted."""
 
     @property
@@ -145,7 +145,7 @@ def verify(
 
     Never raises for a bad folder: a file or a claim that cannot be checked is a problem, and so is a certificate whose
     claims take longer than `seconds` to measure. A table in Parquet is read into memory, or counted where it is by
-    duckdb: as `engine` says, or by its size.
+    duckdb or Spark: as `engine` says, or by its size.
     """
     root = find_release_folder(Path(folder))
     try:
@@ -203,7 +203,7 @@ def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) 
     with open_scratch_folder() as scratch:
         with refuse_hostile("the data file cannot be read as the certificate describes it"):
             check_binary(path, "parquet")
-            rows = DuckdbRows([path], scratch, path.name)
+            rows = open_parquet([path], scratch, path.name, choice.name)
             published = StoredTable.of(rows, body["roles"], missing=body["missing"])
         yield published
 
@@ -212,8 +212,8 @@ def choose_verifying_engine(certificate: Certificate, engine: EngineName = "auto
     """The engine for a release: as asked, or by the size that its certificate states."""
     data = certificate.body["data"]
     stored = data["shape"] == "table" and data["format"] == "parquet"
-    if engine == "duckdb" and not stored:
-        raise PolicyError("the engine duckdb verifies tables in Parquet; use --engine memory")
+    if engine in ("duckdb", "spark") and not stored:
+        raise PolicyError(f"the engine {engine} verifies tables in Parquet; use --engine memory")
     if not stored:
         return EngineChoice("memory", "which reads this kind of data")
     return choose_by_cells(data["rows"] * data["columns"], engine)

@@ -36,6 +36,12 @@ def test_distances_of_numbers_and_words() -> None:
     assert apart(column(["a", "b"]), ["a", "c"]) == [[0, 1], [1, 1]]
 
 
+@pytest.mark.filterwarnings("error")
+def test_distances_of_numbers_whose_range_is_no_float() -> None:
+    assert apart(column([-1.6e308, 0.0, 1.6e308]), [-1.6e308, 0.8e308]) == [[0, 0.5, 1], [0.75, 0.25, 0.25]]
+    assert apart(column(["[-1.6e308, 0]", "1.6e308"]), [-1.0e308]) == [[0.25, 0.8125]]
+
+
 def test_distances_of_labels() -> None:
     """Half the share of the leaves that a covering label has: (2 − 1)/(5 − 1)/2, (3 − 1)/4/2, ½ for "*"; else 1."""
     expected = [[0, 0.125, 1, 0.5], [1, 0.125, 1, 0.5], [1, 1, 0.25, 0.5]]

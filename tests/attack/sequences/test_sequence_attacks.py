@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
-from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up
+from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _Searched
 from sfumato.data.movements import generate_cars, generate_trucks
 from sfumato.details import read_details
 
@@ -138,7 +138,7 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         codes = np.array([code_of[item] for points in known for item in points], dtype=np.int32)
         offsets = np.cumsum([0, *map(len, known)], dtype=np.int64)
         own = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
-        found = _look_up(published, owner, _KnownPoints(codes, offsets), own, order)
+        found = _look_up(_Searched.of(published), owner, _KnownPoints(codes, offsets), own, order)
         for number, points in enumerate(known):
             held = [count_points(row, points, order) for row in rows[:30]]
             best = max(held)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.measure.sequences.pattern_changes import count_marks, pattern_changes
+from sfumato.measure.sequences.changed_items import count_marks
+from sfumato.measure.sequences.pattern_changes import pattern_changes
 from tests.brute_sequences import mine
 
 
@@ -54,6 +55,18 @@ def test_marks_are_never_mined_and_secrets_are_no_loss() -> None:
     assert (changes.after, changes.marks) == (3, 2)
     assert pattern_changes(original, published, 2, hidden=[["b"]]).lost == 0
     assert count_marks(original, rows_of("ac", "abc")) == 1
+
+
+def test_replaced_items_count_as_marked() -> None:
+    """M1 of Abul et al. (2007) is the number of marks, whatever becomes of them."""
+    original = rows_of("abc", "abc", "abcd")
+    assert count_marks(original, rows_of("bcc", "abc", "abcd")) == 2
+    assert count_marks(original, rows_of("xbΔ", "abc", "xd")) == 5
+    sets = sf.Sequences.of([[["a", "b"], ["c"]], [["a"]]])
+    assert count_marks(sets, sf.Sequences.of([[["b"], ["d"]], [["a"]]])) == 2
+    chosen = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
+    release = chosen.protect(rows_of("axb", "acb", "ab", "cxx", "xcx"), sf.Randomness.seeded(1))
+    assert count_marks(rows_of("axb", "acb", "ab", "cxx", "xcx"), release.data) == release.losses["changes"] == 3
     numbers = sf.Sequences.of([[1, 2], [1, 2]])
     read_back = sf.Sequences.of([["1", "Δ"], ["1", "Δ"]])
     assert pattern_changes(numbers, read_back, 2).lost == 2

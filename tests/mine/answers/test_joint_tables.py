@@ -93,3 +93,34 @@ def test_a_table_that_does_not_fit_is_refused() -> None:
     for wrong in ("ab", ("a",), ("a", "a")):
         with pytest.raises(sf.PolicyError, match="two or more different columns"):
             sf.mine.estimate_joint(release, wrong)
+
+
+def test_columns_that_determine_each_other_leave_empty_cells() -> None:
+    people = {"ill": ["yes", "no"] * 20, "sex": ["f", "m"] * 20, "town": ["A", "B"] * 20}
+    table = sf.Table.of(people, dict.fromkeys(people, "insensitive"))
+    release = sf.RandomizeResponse(column="ill", p=0.8).protect(table, sf.Randomness.seeded(1))
+    found = sf.mine.estimate_joint(release, ("ill", "sex", "town"))
+    pairs = sf.mine.estimate_joint(release, ("ill", "sex"))
+    assert found["estimate"].sum() == pytest.approx(1)
+    for ill, sex, share in pairs.select("first", "second", "estimate").iter_rows():
+        town = "A" if sex == "f" else "B"
+        cell = found.filter(first=ill, second=sex, third=town)
+        assert cell["estimate"].item() == pytest.approx(share, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_impossible_shares_on_the_way_warn_nobody() -> None:
+    people = {"ill": ["a", "b", "c", "c", "b", "b"], "sex": ["f", "m", "f", "f", "f", "f"]}
+    table = sf.Table.of(people, dict.fromkeys(people, "insensitive"))
+    method = sf.RandomizeResponse(column="ill", p=0.2)
+    for seed in range(20):
+        release = method.protect(table, sf.Randomness.seeded(seed))
+        assert sf.mine.estimate_joint(release, ("ill", "sex"))["estimate"].sum() == pytest.approx(1)
+
+
+def test_a_joint_estimate_needs_the_release_of_a_table() -> None:
+    baskets = sf.Baskets.of([["ill", "sex"], ["sex"]] * 9)
+    release = sf.RandomizeBaskets(keep=0.9).protect(baskets, sf.Randomness.seeded(1))
+    for given in (TRUTH, release):
+        with pytest.raises(sf.PolicyError, match="give the release of a table"):
+            sf.mine.estimate_joint(given, ("ill", "sex"))  # type: ignore[arg-type]

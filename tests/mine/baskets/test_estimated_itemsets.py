@@ -187,3 +187,11 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(sf.DataError, match="600 sizes are published"):
         sf.mine.estimate_itemsets(Release(sf.Baskets.of([["ale"]] * 3), None, (), {}, pasted.details), 0.1)
     assert max(map(len, sf.mine.estimate_itemsets(pasted, 1)["items"])) <= 3  # the cutoff
+
+
+def test_data_without_their_release_are_refused() -> None:
+    release = METHODS["mask"].protect(SHOP, sf.Randomness.seeded(1))
+    with pytest.raises(sf.PolicyError, match="give the release, not its data"):
+        sf.mine.estimate_itemsets(release.data, 0.1)
+    with pytest.raises(sf.PolicyError, match="give the release, not its data"):
+        sf.mine.estimate_rules(release.data, 0.1, 0.5)

@@ -114,6 +114,33 @@ def test_many_items_at_a_low_support_go_through_several_levels() -> None:
     assert deep.height == 50 + 50 * 49 // 2 + 50 * 49 * 48 // 6
 
 
+@pytest.mark.parametrize(
+    ("items", "elements", "rows", "least", "max_length"),
+    [(90, 12, 300, 8, 4), (8, 150, 12, 11, 5), (62, 6, 400, 4, None), (5, 9, 60, 6, None)],
+)
+def test_words_of_itemsets_find_what_ends_find(
+    items: int, elements: int, rows: int, least: int, max_length: int | None
+) -> None:
+    """A gap that nothing exceeds keeps the search from going on over words."""
+    chance = random.Random(items)
+    drawn = [
+        [chance.sample(range(items), chance.choice([1, 1, 2, 3])) for _ in range(chance.randint(1, elements))]
+        for _ in range(rows)
+    ]
+    sequences = sf.Sequences.of(drawn)
+    found = sf.mine.frequent_subsequences(sequences, least, max_length)
+    expected = sf.mine.frequent_subsequences(sequences, least, max_length, max_gap=1000)
+    assert found.height > 100
+    assert found.equals(expected)
+
+
+def test_elements_with_one_frequent_item_are_mined_as_single_items() -> None:
+    rows = [[["a", f"x{number}"], ["b"], ["a"]] for number in range(5)]
+    found = sf.mine.frequent_subsequences(sf.Sequences.of(rows), 5)
+    assert ("a", "b", "a") in {tuple(item for [item] in pattern) for pattern in found["pattern"]}
+    assert found.height == 6
+
+
 def test_small_buffers_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.Generator(np.random.PCG64(1))
     flat = Sequences.of([chance.integers(0, 12, 14).tolist() for _ in range(200)])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,15 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     short = {**HIERARCHIES, "sex": [["f", "*"]]}
     with pytest.raises(DataError, match=r'column "sex": 1 values, in \d{3} rows, have no row'):
         plan_generalization(METHODS["k"], StoredTable.of(MemoryRows(frame), ROLES, short))
+
+
+@pytest.mark.parametrize("name", ["suppressing", "drop", "blank"])
+def test_a_plan_can_be_sent_to_whoever_recodes(name: str) -> None:
+    """With its hierarchies and suppressed classes, without counted values and details."""
+    frame = people(300)
+    plan = plan_generalization(METHODS[name], StoredTable.of(MemoryRows(frame), ROLES, HIERARCHIES))
+    sent = pickle.loads(pickle.dumps(plan.publish))
+    assert sent(frame, 0).equals(plan.publish(frame))
+    there = sent.__self__
+    assert there.details.levels == {} != plan.details.levels
+    assert there.table._values == {} != plan.table._values

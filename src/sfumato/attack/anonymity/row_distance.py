@@ -107,8 +107,8 @@ class LabelColumn:
     low: Floats
     """The number or moment that a label is, or the lower end of its range; NaN for others."""
     high: Floats
-    span: float
-    """The range of the published numbers or moments."""
+    half_span: float
+    """Half the range of the published numbers or moments: the range itself can be too large for a float."""
     hierarchy: Hierarchy | None
     missing: Missing
 
@@ -125,16 +125,17 @@ class LabelColumn:
         texts = pl.concat([known.drop_nulls(), pl.Series(name, [None], dtype=pl.String)])
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)
-        span = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(low).any() else 0.0
-        shares = np.where((levels == _RANGE) & ~np.isnan(low), (high - low) / (span or 1.0), shares)
+        half_span = float(np.nanmax(high) / 2 - np.nanmin(low) / 2) if np.isfinite(low).any() else 0.0
+        half_span = half_span or 0.5
+        shares = np.where((levels == _RANGE) & ~np.isnan(low), (high / 2 - low / 2) / half_span, shares)
         shares[(levels == _RANGE) & np.isnan(low)] = _WORDS_SHARE
-        return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, missing)
+        return cls(name, codes, texts, levels, shares, sizes, low, high, half_span, hierarchy, missing)
 
     def take(self, places: Ints) -> LabelColumn:
         """Some of the labels only; the rows are left behind."""
         arrays = (self.levels[places], self.shares[places], self.sizes[places], self.low[places], self.high[places])
         none = np.zeros(0, dtype=np.int64)
-        return LabelColumn(self.name, none, self.texts[places], *arrays, self.span, self.hierarchy, self.missing)
+        return LabelColumn(self.name, none, self.texts[places], *arrays, self.half_span, self.hierarchy, self.missing)
 
     def covers(self, values: pl.Series) -> Flags:
         """Values × labels: whether the label may stand for the value."""
@@ -163,7 +164,7 @@ class LabelColumn:
             here = np.flatnonzero(self.levels == level)
             if level == 0 and ordered:
                 here = here[np.isfinite(self.low[here])]
-                gap = np.abs(numbers[:, None] - self.low[here]) / self.span
+                gap = np.abs(numbers[:, None] / 2 - self.low[here] / 2) / self.half_span
                 apart[:, here] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
             elif level != 0:
                 apart[:, here] = np.where(self._flag_inside(level, here, texts, numbers), self.shares[here] / 2, 1.0)

@@ -9,6 +9,8 @@ guesses is counted; here it is the number of right guesses to expect.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import polars as pl
 
@@ -23,13 +25,15 @@ from sfumato.errors import DataError
 _DIGITS = 12
 
 
-def explain_unsupported(attack: Attack, sensitive: tuple[str, ...]) -> str | None:
-    """Why an attack cannot run by classes alone; None if it can."""
+def explain_unsupported(attack: Attack, sensitive: tuple[str, ...], drawn: Collection[str] = ()) -> str | None:
+    """Why an attack cannot run by classes alone; None if it can. In some columns, cells may be `drawn`."""
     if isinstance(attack, Linking):
         return "linking with knowledge or external" if attack.knowledge or attack.external else None
     if isinstance(attack, Homogeneity):
         one = attack.column is not None or len(sensitive) == 1
-        return None if one else "homogeneity without a column, if several are sensitive"
+        if not one:
+            return "homogeneity without a column, if several are sensitive"
+        return "homogeneity of a randomized column" if (attack.column or sensitive[0]) in drawn else None
     return str(attack.model_dump()["attack"])
 
 

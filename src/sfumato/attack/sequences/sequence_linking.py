@@ -9,6 +9,7 @@ of Pensa, Monreale, Pinelli and Pedreschi 2008, who publish sequences so that no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.baskets import Items
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -59,7 +61,7 @@ class SequenceLinking(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
-        published: Sequences = release.data
+        published, originals = _Searched.of(release.data), _Searched.of(truth)
         chance = (randomness or Randomness.seeded(0)).generator()
         people = _draw_people(release, truth, self.attempts, chance)
         strangers = None if control is None else _draw_strangers(control, people.rows.size, chance)
@@ -69,7 +71,8 @@ class SequenceLinking(Attack):
             report_progress("looking for traces", count, self.points[-1])
             known = _draw_points(truth, people.rows, count, chance)
             after = _look_up(published, truth, known, people.published_rows, self.order)
-            before = _look_up(truth, truth, known, people.rows, self.order)
+            # Whether one is alone is all that is asked of the originals.
+            before = _look_up(originals, truth, known, people.rows, self.order, enough=2)
             curve["unique_before"].append(_share(before.flag_found()))
             curve["unique_after"].append(_share(after.flag_found()))
             hits = int((after.holds_own & (chance.random(after.rows.size) * after.rows < 1)).sum())
@@ -82,7 +85,7 @@ class SequenceLinking(Attack):
         return Outcome(
             attempts=attempts,
             successes=hits,
-            baseline=round(attempts / len(published)) if len(published) else 0,
+            baseline=round(attempts / len(release.data)) if len(release.data) else 0,
             control=None if control is None else strangers_found,
             facts={"points": list(self.points), **curve},
         )
@@ -146,17 +149,52 @@ def _draw_points(sequences: Sequences, rows: Ints, count: int, chance: np.random
     return _KnownPoints(np.concatenate(drawn), offsets)
 
 
-def _look_up(published: Sequences, owner: Sequences, known: _KnownPoints, own: Ints, order: str) -> _Candidates:
-    """The published sequences that hold most of what is known of each person."""
+@dataclass(frozen=True)
+class _Searched:
+    """Sequences to be searched; equal ones are read once."""
+
+    items: Items
+    arrays: tuple[Ints, Ints, Codes]
+    """Where the distinct sequences begin, where their elements begin, and the codes of items."""
+    places: Ints
+    """Which of the distinct sequences each one is."""
+    weights: Ints
+    """How often each distinct one occurs."""
+    index: Any
+
+    @classmethod
+    def of(cls, sequences: Sequences) -> _Searched:
+        """Find equal sequences, if their elements are single items."""
+        from sfumato.kernels.sequences.known_points import index_rows
+
+        places = np.arange(len(sequences), dtype=np.int64)
+        arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
+        if sequences.codes.size == sequences.element_offsets.size - 1:
+            content = sequences.codes.tobytes()
+            numbers: dict[bytes, int] = {}
+            spelled = (content[4 * first : 4 * stop] for first, stop in pairwise(sequences.offsets.tolist()))
+            places = np.fromiter((numbers.setdefault(text, len(numbers)) for text in spelled), np.int64, len(sequences))
+            codes = np.frombuffer(b"".join(numbers), dtype=np.int32)
+            offsets = np.cumsum([0, *(len(text) // 4 for text in numbers)], dtype=np.int64)
+            arrays = (offsets, np.arange(codes.size + 1), codes)
+        weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
+        index = index_rows(*arrays, max(len(sequences.items), 1))
+        return cls(sequences.items, arrays, places, weights, index)
+
+
+def _look_up(
+    searched: _Searched, owner: Sequences, known: _KnownPoints, own: Ints, order: str, enough: int = 1 << 62
+) -> _Candidates:
+    """The published sequences that hold most of what is known of each person, counted up to `enough`."""
     from sfumato.kernels.sequences.known_points import BestRows, KnownTraces, find_best_rows
 
-    code_of = {str(item): code for code, item in enumerate(published.items)}
+    code_of = {str(item): code for code, item in enumerate(searched.items)}
     translated = np.array([code_of.get(str(item), -1) for item in owner.items], dtype=np.int32)
-    traces = KnownTraces(translated[known.codes], known.offsets, own)
+    own_places = np.where(own >= 0, searched.places[own], -1) if len(searched.places) else np.full_like(own, -1)
+    traces = KnownTraces(translated[known.codes], known.offsets, own_places)
     best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in range(3)))
-    masks = np.zeros(max(len(published.items), 1), dtype=np.uint64)
-    arrays = (published.offsets, published.element_offsets, published.codes)
-    find_best_rows(*arrays, traces, order == "ordered", masks, best)
+    masks = np.zeros(max(len(searched.items), 1), dtype=np.uint64)
+    find_best_rows(*searched.arrays, searched.weights, searched.index, traces, order == "ordered", enough, masks, best)
     return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known.offsets))
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Ints
+from sfumato.arrays import Codes, Ints, Words
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
 from sfumato.kernels.compilation import compile_cached, record
 
@@ -36,37 +37,20 @@ SEQUENCES = (
 )
 
 
-@compile_cached(f"uint64[::1]({SEQUENCES})")
-def _sketch_rows(offsets, element_offsets, codes):  # type: ignore[no-untyped-def]
-    """A word for each row, with a bit for each of its items; items share bits where there are more than 64."""
-    sketches = np.zeros(offsets.shape[0] - 1, dtype=np.uint64)
-    for row in range(sketches.shape[0]):
-        for index in range(element_offsets[offsets[row]], element_offsets[offsets[row + 1]]):
-            sketches[row] |= np.uint64(1) << np.uint64(codes[index] & 63)
-    return sketches
-
-
-@compile_cached("int64(KnownTraces, int64, int64, uint64)")
-def _count_possible(traces, begin, end, sketch):  # type: ignore[no-untyped-def]
-    """How many of some points a row can hold at most."""
-    count = np.int64(0)
-    for index in range(begin, end):
-        point = traces.points[index]
-        count += point >= 0 and (sketch >> np.uint64(point & 63)) & np.uint64(1) != 0
-    return count
-
-
 @record
 class RowIndex(NamedTuple):
-    """Item i is in the rows ``rows[offsets[i]:offsets[i + 1]]``."""
+    """What is known of rows before they are read."""
 
     offsets: Ints
     rows: Ints
+    """Item i is in the rows ``rows[offsets[i]:offsets[i + 1]]``."""
+    sketches: Words
+    """A word for each row, with a bit for each of its items; items share bits where there are more than 64."""
 
 
 @compile_cached(f"RowIndex({SEQUENCES}, int64)")
-def _index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyped-def]
-    """The rows of each item, each row once."""
+def index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyped-def]
+    """The rows of each item, each row once, and the items of each row."""
     bounds = np.zeros(items + 1, dtype=np.int64)
     latest = np.full(items, -1, dtype=np.int64)
     for row in range(offsets.shape[0] - 1):
@@ -77,19 +61,21 @@ def _index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-unty
     for item in range(items):
         bounds[item + 1] += bounds[item]
     rows = np.empty(bounds[items], dtype=np.int64)
+    sketches = np.zeros(offsets.shape[0] - 1, dtype=np.uint64)
     free = bounds.copy()
     latest[:] = -1
     for row in range(offsets.shape[0] - 1):
         for index in range(element_offsets[offsets[row]], element_offsets[offsets[row + 1]]):
             code = codes[index]
+            sketches[row] |= np.uint64(1) << np.uint64(code & 63)
             if latest[code] != row:
                 latest[code] = row
                 rows[free[code]] = row
                 free[code] += 1
-    return RowIndex(bounds, rows)
+    return RowIndex(bounds, rows, sketches)
 
 
-@compile_cached(f"int64({SEQUENCES}, uint64[::1], int64, uint64, boolean)")
+@part
 def _count_held(offsets, element_offsets, codes, masks, row, everything, ordered):  # type: ignore[no-untyped-def]
     """How many points a row holds; `masks` has a bit for each point of an item."""
     nothing = np.uint64(0)
@@ -107,7 +93,7 @@ def _count_held(offsets, element_offsets, codes, masks, row, everything, ordered
     return np.int64(popcount(everything & ~open_points if ordered else seen))
 
 
-@compile_cached("int64(KnownTraces, int64, int64, RowIndex)")
+@part
 def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
     """The item among some points that the fewest rows hold."""
     rarest = traces.points[begin]
@@ -118,24 +104,32 @@ def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
     return np.int64(rarest)
 
 
-@compile_cached(f"void({SEQUENCES}, KnownTraces, boolean, uint64[::1], BestRows)")
-def find_best_rows(offsets, element_offsets, codes, traces, ordered, masks, best):  # type: ignore[no-untyped-def]
-    """Fill in the best rows; `masks` has a word of zeros for each item.
+@part
+def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
+    """Give each point a bit in the mask of its item; returns the bits that a sketch has for these items."""
+    sketch = np.uint64(0)
+    for place in range(begin, end):
+        point = traces.points[place]
+        if point >= 0:
+            masks[point] |= np.uint64(1) << np.uint64(place - begin)
+            sketch |= np.uint64(1) << np.uint64(point & 63)
+    return sketch
+
+
+@compile_kernel(f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, int64, uint64[::1], BestRows)")
+def find_best_rows(offsets, element_offsets, codes, weights, index, traces, ordered, enough, masks, best):  # type: ignore[no-untyped-def]
+    """Fill in the best rows; `weights` says how many sequences each stands for, `masks` has a zero for each item.
 
     In order, the points that a sequence holds are its longest common subsequence with them, one bit a point (Hyyrö
     2004): a bit of `open_points` turns to 0 where the subsequence grows. In any order, they are just counted. One's own
     row is read first. If it holds all points, only the rows of the rarest item are read, else those whose items show
-    that they may hold as many as the best so far.
+    that they may hold as many as the best so far. If `enough` sequences hold all points, others are not counted.
     """
     unit, nothing = np.uint64(1), np.uint64(0)
-    sketches = _sketch_rows(offsets, element_offsets, codes)
-    index = _index_rows(offsets, element_offsets, codes, masks.shape[0])
     for person in range(traces.own.shape[0]):
         begin, end = traces.offsets[person], traces.offsets[person + 1]
         everything = ~nothing if end - begin == 64 else (unit << np.uint64(end - begin)) - unit
-        for place in range(begin, end):
-            if traces.points[place] >= 0:
-                masks[traces.points[place]] |= unit << np.uint64(place - begin)
+        wanted = _mark_points(traces, begin, end, masks)
         own, most, rows, holds_own = traces.own[person], np.int64(0), np.int64(0), np.int64(0)
         if own >= 0:
             most = _count_held(offsets, element_offsets, codes, masks, own, everything, ordered)
@@ -146,14 +140,18 @@ def find_best_rows(offsets, element_offsets, codes, traces, ordered, masks, best
             first, last = index.offsets[rarest], index.offsets[rarest + 1]
         for place in range(first, last):
             row = index.rows[place] if holds_all else np.int64(place)
-            if _count_possible(traces, begin, end, sketches[row]) < max(most, np.int64(1)):
+            # Each item that a row lacks is at least one point that it does not hold.
+            lacking = np.int64(popcount(wanted & ~index.sketches[row]))
+            if end - begin - lacking < max(most, np.int64(1)):
                 continue
             held = _count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
             if held > most:
                 most, rows, holds_own = held, np.int64(0), np.int64(0)
             if held == most and held:
-                rows += 1
+                rows += weights[row]
                 holds_own |= row == own
+                if holds_all and rows >= enough:
+                    break
         best.most[person], best.rows[person], best.holds_own[person] = most, rows, holds_own
         for place in range(begin, end):
             if traces.points[place] >= 0:

@@ -4,6 +4,9 @@
 A pattern's entries are the elements where some match of it ends, each with the latest position at which such a match
 can begin: what may follow depends on nothing else, so that supports are exact under both limits, where the leftmost
 match alone would miss some. Without limits and with single items the leftmost end is enough and the only one kept.
+
+Where all patterns are asked for, without limits, the search goes on over words (`subsequences_joins`) as soon as few
+enough items are left.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ from sfumato.kernels.sequences.subsequences_closed import (
     count_insertions,
     split_elements,
 )
+from sfumato.kernels.sequences.subsequences_join_rows import number_extensions, open_joins
+from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinStack, search_joins
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FULL, GROW, JOINS, KIND,
-    LEAST, MAX_GAP, MAX_LENGTH, PAUSED, UNBOUNDED, WINDOW, WORK_LEFT, PatternBuffer, give_pattern, has_room,
-    is_short, take_serial,
+    ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FULL, GROW, JOIN_DEPTH,
+    JOINS, KIND, LEAST, MAX_GAP, MAX_LENGTH, PAUSED, UNBOUNDED, WINDOW, WORK_LEFT, PatternBuffer, give_pattern,
+    has_room, is_short, take_serial,
 )  # fmt: skip
 
 
@@ -64,6 +69,8 @@ class EndSearch(NamedTuple):
     stack: EndStack
     scratch: EndScratch
     insertions: InsertionScratch
+    joined: JoinRows
+    join_stack: JoinStack
 
 
 AT, STOP, TOP, END_FRAME = range(4)
@@ -267,6 +274,13 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
     if is_checked and _can_take_item(search, begin, end, length, True, support, support):
         state[WORK_LEFT] -= 64 * support
         return DONE
+    if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
+        kept = number_extensions(search, begin, end, last)
+        if kept <= MOST_ITEMS:
+            if kept and open_joins(search, begin, end, last, length, kept) == GROW:
+                return GROW
+            give_pattern(state, search.output, search.path, length, support)
+            return DONE
     if goes_on or is_checked:
         for extension in range(2 * items):
             scratch.tally[extension] = 0
@@ -285,6 +299,10 @@ def search_ends(search):  # type: ignore[no-untyped-def]
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     state, frames = search.state, search.stack.frames
     while state[DEPTH] >= 0:
+        if state[JOIN_DEPTH] >= 0:
+            status = search_joins(state, search.output, search.path, search.joined, search.join_stack)
+            if status != DONE:
+                return status
         depth = state[DEPTH]
         child = frames[depth, AT]
         if child == frames[depth, STOP]:

@@ -154,7 +154,7 @@ def _add_carry(planes, word, used):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_extensions(after, tokens, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
+def count_extensions(after, tokens, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
     """How many of the entries have each item behind them."""
     for item in range(items):
         tally[item] = 0
@@ -275,7 +275,7 @@ def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-d
         path[length - 1] = rows.codes[stack.items[child]]
         state[WORK_LEFT] -= 32 + 4 * (end - begin)
         if length < state[MAX_LENGTH]:
-            _count_extensions(rows.after, stack.tokens, begin, end, state[MASK_ITEMS], stack.tally, stack.planes)
+            count_extensions(rows.after, stack.tokens, begin, end, state[MASK_ITEMS], stack.tally, stack.planes)
             if _open_children(state, rows, stack, begin, end, stack.frames[depth, STOP]) == GROW:
                 return GROW
         give_pattern(state, output, path, length, end - begin)

@@ -23,16 +23,16 @@ DONE, FULL, PAUSED, GROW = range(4)
 # What is asked; where the search is; what is in the buffer; what array is too short.
 (
     LEAST, MAX_LENGTH, KIND, MAX_GAP, WINDOW, FIRST_ONLY, JOINS,
-    LEVEL, DEPTH, PREFIX, MASK_ITEMS, WORK_LEFT, SERIAL,
+    LEVEL, DEPTH, JOIN_DEPTH, PREFIX, MASK_ITEMS, WORK_LEFT, SERIAL,
     PATTERNS, CODES,
     SHORT_OF, SHORT_SIZE,
     FIELDS,
-) = range(18)  # fmt: skip
+) = range(19)  # fmt: skip
 # The arrays that can be too short.
 (
     LEVEL_FRAMES, LEVEL_FLAT, LEVEL_ITEMS, LEVEL_PLACES, MASK_TOKENS, MASK_WORDS, MASK_FRAMES, MASK_ENTRIES,
-    END_FRAMES, END_ENTRIES, END_CHILDREN, END_SLOTS,
-) = range(12)  # fmt: skip
+    END_FRAMES, END_ENTRIES, END_CHILDREN, END_SLOTS, JOIN_TOKENS, JOIN_BITS, JOIN_WORDS, JOIN_FRAMES, JOIN_ENTRIES,
+) = range(17)  # fmt: skip
 UNBOUNDED = 1 << 62
 
 

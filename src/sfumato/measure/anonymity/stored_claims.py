@@ -39,6 +39,8 @@ from sfumato.measure.anonymity.diversity import (
 )
 from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
+from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
+from sfumato.measure.noise.stored_noise import NOISE_MEASURES, StoredPairs
 from sfumato.measure.stored_changes import StoredComparison
 from sfumato.release import Claim, Finding, Number
 from sfumato.table import Missing, Table
@@ -56,6 +58,8 @@ class StoredEvidence:
     population: Table | None = None
     """The population that a model compares with."""
     scratch: Path | None = None
+    pairs: dict[str, StoredPairs] = field(default_factory=dict)
+    """Columns whose numbers were put beside their originals."""
     _counted: dict[tuple[str, ...], RowCounts] = field(default_factory=dict)
 
     def count_classes(self, *columns: str) -> RowCounts:
@@ -89,7 +93,7 @@ class StoredEvidence:
 def measure_stored_claim(claim: Claim, evidence: StoredEvidence) -> Finding:
     """Measure a claim on the file; a claim that needs missing originals stays open."""
     if claim.measure not in MEASURES:
-        raise PolicyError(f'the claim "{claim.property}" cannot be measured by the engine duckdb; use --engine memory')
+        raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
     if claim.needs_original and evidence.comparison is None:
         return Finding.of(claim, None)
     try:
@@ -234,5 +238,7 @@ MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "delta_presence": _check_delta_presence,
     **{name: _make_tally_check(name) for name in _TALLIED},
     **{f"{name}_with_originals": _make_restored_check(name) for name in _WITH_ORIGINALS},
+    **NOISE_MEASURES,
+    **ANSWER_MEASURES,
 }
 """The claims that can be measured on a file, by the name of their measure."""

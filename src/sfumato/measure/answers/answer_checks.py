@@ -82,7 +82,7 @@ def measure_channel_deviation(
     require_columns(taken, (column, *person), original.source)
     require_columns(published.frame, [column], published.source)
     names: list[str | None] = [*categories, None] if missing == "answer" else list(categories)
-    truth = _index_categories(taken[column], names)
+    truth = index_categories(taken[column], names)
     there = _flag_first_rows(taken, column, person) & (truth >= 0)
     if not there.any():
         return 0.0
@@ -91,7 +91,12 @@ def measure_channel_deviation(
     if kind == "unary":
         tails = _test_bit_counts(_pack_cell_bits(cells, len(names)), truth, len(names), p, q)
     else:
-        tails = _test_answer_counts(_index_categories(cells, names), truth, len(names), p, q)
+        tails = _test_answer_counts(index_categories(cells, names), truth, len(names), p, q)
+    return count_errors(tails)
+
+
+def count_errors(tails: Sequence[float]) -> float:
+    """The least of several probabilities, corrected for their number, as standard errors that are equally rare."""
     tail = min(max(min(tails) * len(tails), 1e-300), 1.0)
     return round(min(abs(NormalDist().inv_cdf(tail / 2)), _MOST_ERRORS), 12)
 
@@ -136,7 +141,7 @@ checks_claim("changed_beside_answers", "exactly", needs_original=True, of_the_re
 )
 
 
-def _index_categories(cells: pl.Series, names: Sequence[str | None]) -> Ints:
+def index_categories(cells: pl.Series, names: Sequence[str | None]) -> Ints:
     """The index of each cell among the categories; −1 without one."""
     places = {name: index for index, name in enumerate(names)}
     texts = spell_cells(cells)
@@ -156,25 +161,53 @@ def _flag_first_rows(frame: pl.DataFrame, column: str, person: Sequence[str]) ->
 
 def _test_answer_counts(answers: Ints, truth: Ints, size: int, p: float, q: float) -> list[float]:
     """The probability that single answers deviate this far by chance, for each of three kinds of counts."""
-    held = np.bincount(truth, minlength=size)
-    met = np.flatnonzero(held)
-    has_answer = answers >= 0
-    pairs, times = np.unique(truth[has_answer] * size + answers[has_answer], return_counts=True)
-    true, answer = np.divmod(pairs, size)
-    kept = np.zeros(size, dtype=np.int64)
-    kept[true[true == answer]] = times[true == answer]
-    others, times = true[true != answer], times[true != answer]
-    # Answers never given are evidence too: for each truth one such answer represents all, as they are alike.
-    silent = met[np.bincount(others, minlength=size)[met] < size - 1]
-    counts = np.concatenate([kept[met], times, np.zeros(len(silent), dtype=np.int64)])
-    asked = np.concatenate([held[met], held[others], held[silent]])
-    chances = np.where(np.arange(len(counts)) < len(met), p, q)
-    behind = np.bincount((answers - truth)[has_answer] % size, minlength=size)
-    return [
-        _find_least_tail(counts, asked, chances) * len(met) * size,
-        _find_least_tail(behind, len(truth), np.where(np.arange(size) == 0, p, q)) * size,
-        _test_neighbouring_answers(answers == truth, p),
-    ]
+    tally = AnswerTally(size)
+    tally.add(truth, answers)
+    return tally.test(p, q)
+
+
+class AnswerTally:
+    """Single answers, counted by the truth and beside their neighbours; rows are added in their order."""
+
+    def __init__(self, size: int) -> None:
+        """Count nothing yet, for so many possible answers."""
+        self.size = size
+        self._pairs, self._times = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._held = np.zeros(size, dtype=np.int64)
+        self._neighbours = np.zeros(3, dtype=np.int64)
+        self._last: Flags = np.zeros(0, dtype=np.bool_)
+
+    def add(self, truth: Ints, answers: Ints) -> None:
+        """Count the next rows; a row without a possible answer has a negative one."""
+        self._held += np.bincount(truth, minlength=self.size)
+        has_answer = answers >= 0
+        pairs, times = np.unique(truth[has_answer] * self.size + answers[has_answer], return_counts=True)
+        self._pairs, places = np.unique(np.concatenate([self._pairs, pairs]), return_inverse=True)
+        self._times = np.bincount(places, np.concatenate([self._times, times]), len(self._pairs)).astype(np.int64)
+        kept = np.concatenate([self._last, answers == truth])
+        whole = len(kept) // 2 * 2
+        self._neighbours += np.bincount(kept[:whole].reshape(-1, 2).sum(axis=1), minlength=3)
+        self._last = kept[whole:]
+
+    def test(self, p: float, q: float) -> list[float]:
+        """The probability that the answers deviate this far from the channel by chance, for each kind of counts."""
+        size, held, times = self.size, self._held, self._times
+        met = np.flatnonzero(held)
+        true, answer = np.divmod(self._pairs, size)
+        behind = np.bincount((answer - true) % size, times, size).astype(np.int64)
+        kept = np.zeros(size, dtype=np.int64)
+        kept[true[true == answer]] = times[true == answer]
+        others, times = true[true != answer], times[true != answer]
+        # Answers never given are evidence too: for each truth one such answer represents all, as they are alike.
+        silent = met[np.bincount(others, minlength=size)[met] < size - 1]
+        counts = np.concatenate([kept[met], times, np.zeros(len(silent), dtype=np.int64)])
+        asked = np.concatenate([held[met], held[others], held[silent]])
+        chances = np.where(np.arange(len(counts)) < len(met), p, q)
+        return [
+            _find_least_tail(counts, asked, chances) * len(met) * size,
+            _find_least_tail(behind, int(held.sum()), np.where(np.arange(size) == 0, p, q)) * size,
+            _test_neighbours(self._neighbours, p),
+        ]
 
 
 def _test_bit_counts(packed: Bytes, truth: Ints, size: int, p: float, q: float) -> list[float]:
@@ -273,8 +306,13 @@ def _test_bit_pairs(rest: Bytes, held: Ints, q: float) -> float:
 def _test_neighbouring_answers(kept: Flags, p: float) -> float:
     """Whether true answers are adjacent as often as by chance: both of two rows, one, or none."""
     pairs = kept[: len(kept) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    return _test_neighbours(np.bincount(pairs, minlength=3), p)
+
+
+def _test_neighbours(counts: Ints, p: float) -> float:
+    """The same from how many pairs have none, one and both."""
     chances = np.asarray([(1 - p) ** 2, 2 * p * (1 - p), p**2])
-    return _find_least_tail(np.bincount(pairs, minlength=3), len(pairs), chances) * 3
+    return _find_least_tail(counts, int(counts.sum()), chances) * 3
 
 
 def _find_key_runs(keys: Ints) -> tuple[Ints, Ints, Ints]:

@@ -1,11 +1,73 @@
 # SPDX-License-Identifier: MIT
-"""Whether two C4.5 trees are the same: tests, branches and rows of each class, node by node."""
+"""Whether two C4.5 trees are the same: tests, branches and rows of each class, node by node.
+
+And whether codes and originals give the same tree, for which no key is needed: the rows that part at each node must be
+the same ones.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import replace
 
-from sfumato.mine.codes.c45 import C45Tree
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Ints
+from sfumato.data.hierarchy import spell_cells
+from sfumato.mine.codes.c45 import CONFIDENCE, C45Tree, train_c45
+from sfumato.mine.codes.c45_growth import prune_c45
+from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells
+from sfumato.table import Table
+
+TREES = ("full", "pruned")
+"""The C4.5 trees that are grown on both tables."""
+
+
+def count_c45_differences(
+    published: Table, original: Table, target: str, numbers: Sequence[str], words: Sequence[str]
+) -> int:
+    """Of the C4.5 trees grown on both tables, how many do not split the rows alike at every node.
+
+    `numbers` are the columns that are compared with thresholds, `words` those that have a branch for each word.
+    """
+    tables = [_read_columns(table, target, numbers, words) for table in (published, original)]
+    full = [train_c45(table, target, confidence=None) for table in tables]
+    cells = [
+        NodeCells(tuple(column.read(table.frame, table.source) for column in tree.columns))
+        for table, tree in zip(tables, full, strict=True)
+    ]
+    pruned = [replace(tree, nodes=prune_c45(tree.nodes, CONFIDENCE)) for tree in full]
+    pairs = [(full[0].nodes, full[1].nodes), (pruned[0].nodes, pruned[1].nodes)]
+    return sum(not _have_same_parts(*pair, cells[0], cells[1], len(original)) for pair in pairs)
+
+
+def _read_columns(table: Table, target: str, numbers: Sequence[str], words: Sequence[str]) -> Table:
+    """The columns in one order, numbers as numbers and words as texts, however the file was read."""
+    texts = [spell_cells(table.frame[name]).alias(name) for name in (*words, target)]
+    frame = table.frame.select(pl.col(name).cast(pl.Float64) for name in numbers)
+    return Table.of(frame.hstack(texts) if numbers else pl.DataFrame(texts), source=table.source)
+
+
+def _have_same_parts(first: C45Nodes, second: C45Nodes, cells: NodeCells, others: NodeCells, rows: int) -> bool:
+    """Whether both trees test the same column at every node, and the same rows stay together."""
+    left = np.arange(rows)
+    a = b = np.zeros(rows, dtype=np.int64)
+    while len(left):
+        if not np.array_equal(first.column[a], second.column[b]):
+            return False
+        inner = first.column[a] >= 0
+        left, a, b = left[inner], a[inner], b[inner]
+        a, b = cells.step(first, left, a), others.step(second, left, b)
+        if not _are_paired(a, b):
+            return False
+    return True
+
+
+def _are_paired(a: Ints, b: Ints) -> bool:
+    """Whether each node of one tree meets a single node of the other."""
+    pairs = len(np.unique(np.column_stack([a, b]), axis=0))
+    return pairs == len(np.unique(a)) == len(np.unique(b))
 
 
 def same_c45_tree(tree: C45Tree, other: C45Tree) -> bool:

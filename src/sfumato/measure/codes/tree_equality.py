@@ -2,7 +2,7 @@
 """Whether two decision trees are the same, and whether codes and originals give the same tree.
 
 The second needs no key: at every node the rows on one side under the codes must be those on one side under the
-originals. Trees are grown with scikit-learn on both; no code is shared with the encoding.
+originals. Trees are grown on both, with scikit-learn and as C4.5 does; no code is shared with the encoding.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.measure.codes.c45_equality import same_c45_tree
+from sfumato.measure.codes.c45_equality import count_c45_differences, same_c45_tree
 from sfumato.mine.codes.c45 import C45Tree
 from sfumato.progress import report_progress
 from sfumato.release import Number
 from sfumato.table import Table
 
+SKLEARN, C45 = LEARNERS = ("scikit_learn", "c45")
 _LEAF = -1
 _TIE = 1e-9
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -93,9 +94,27 @@ def _compute_split_gain(tree: Any, node: Ints) -> Floats:
 
 
 def trees_that_differ(
-    published: Table, original: Table, target: str, columns: tuple[str, ...], up_to_ties: bool = False
+    published: Table,
+    original: Table,
+    target: str,
+    columns: tuple[str, ...],
+    up_to_ties: bool = False,
+    words: tuple[str, ...] = (),
+    learners: tuple[str, ...] = LEARNERS,
 ) -> int:
-    """Of the trees grown on both tables, how many do not split the rows alike at every node."""
+    """Of the trees grown on both tables, how many do not split the rows alike at every node.
+
+    `columns` hold numbers. `words` are columns of text, of which only C4.5 makes use; its trees never differ by ties.
+    """
+    differ = _count_sklearn_differences(published, original, target, columns, up_to_ties) if SKLEARN in learners else 0
+    if C45 in learners:
+        differ += count_c45_differences(published, original, target, columns, words)
+    return differ
+
+
+def _count_sklearn_differences(
+    published: Table, original: Table, target: str, columns: tuple[str, ...], up_to_ties: bool
+) -> int:
     settings = SETTINGS_WITH_TIES if up_to_ties else SETTINGS
     both = [_read_learner_cells(table, target, columns) for table in (published, original)]
     differ = 0
@@ -109,7 +128,9 @@ def trees_that_differ(
 @checks_claim("trees_that_differ", "exactly", needs_original=True)
 def _trees_that_differ(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
-    return trees_that_differ(evidence.published, evidence.original, str(arguments["target"]), columns, ties)
+    words, learners = tuple(arguments.get("words", ())), tuple(arguments.get("learners", (SKLEARN,)))
+    target = str(arguments["target"])
+    return trees_that_differ(evidence.published, evidence.original, target, columns, ties, words, learners)
 
 
 checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))

@@ -14,17 +14,12 @@ from typing import TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Flags, Floats
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
-from sfumato.measure.noise.stated_law import (
-    StatedLaw,
-    bound_crowding_chances,
-    bound_distance_chance,
-    bound_size_chances,
-)
+from sfumato.measure.noise.stated_law import StatedLaw, find_narrowest, judge_differences
 from sfumato.table import Table
 
 
@@ -50,7 +45,7 @@ def noise_privacy(
         raise DataError(f'{original.source}: "{column}" has no range to take a share of; give `low` and `high`')
     added = np.sort(shown - true)
     held = max(1, int(np.ceil(confidence * len(added) - 1e-9)))
-    width = float((added[held - 1 :] - added[: len(added) - held + 1]).min())
+    width = find_narrowest(added, held - 1)
     step = 1.0 if whole else 0.0
     return round((width + step) / (most - least + step), 12)
 
@@ -100,8 +95,6 @@ def measure_noise_law(
     (Beta), and whether some differences are closer together than draws can be (binomial). The smallest p-value, times
     their number, is reported as the standard errors that are equally rare.
     """
-    from scipy.special import ndtri
-
     true, shown, _ = _pair_numbers(original, published, column, rows)
     if not len(true):
         return 0.0
@@ -110,13 +103,7 @@ def measure_noise_law(
     blur = (
         step / 2 if step else max(1e-5 * scale, grid, 2 * _compute_storage_grain(original.frame[column], true, shown))
     )
-    answers = [
-        bound_distance_chance(added, law, blur),
-        *bound_size_chances(added, law, blur),
-        *bound_crowding_chances(added, law, blur),
-    ]
-    rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
-    return round(-float(ndtri(rare / 2)), 12) + 0.0
+    return judge_differences(added, law, blur)
 
 
 class Variance(TypedDict, total=False):
@@ -176,7 +163,7 @@ def measure_noise_shape(
     """
     taken = align_originals(original, published, rows)
     true, shown = (
-        np.array([_read_noise_numbers(frame, name)[0] for name in columns]) for frame in (taken, published.frame)
+        np.array([read_noise_numbers(frame, name)[0] for name in columns]) for frame in (taken, published.frame)
     )
     known = np.isfinite(true).all(axis=0) & np.isfinite(shown).all(axis=0)
     true, shown = true[:, known], shown[:, known]
@@ -209,7 +196,14 @@ def measure_interval_privacy(
     published values if that is smaller.
     """
     _, shown, whole = _pair_numbers(original, published, column, rows)
-    middle, step = np.unique(shown), 1.0 if whole else 0.0
+    return measure_narrowest_interval(np.unique(shown), whole, width, low, high, confidence)
+
+
+def measure_narrowest_interval(
+    middle: Floats, whole: bool, width: float, low: float, high: float, confidence: float
+) -> float:
+    """The same from the different published values, ascending."""
+    step = 1.0 if whole else 0.0
     apart = np.diff(middle)
     size = min(width, float(apart.min())) if len(apart) else width
     begin = middle - (np.floor((size - 1) / 2) if whole else size / 2)
@@ -231,14 +225,20 @@ def count_outside_interval(
     numbers the lower middle. Intervals include their ends, since values there were rounded.
     """
     true, shown, _ = _pair_numbers(original, published, column, rows)
+    grain = 0.0 if step else _compute_storage_grain(original.frame[column], true, shown)
+    return int(flag_outside_intervals(true, shown, width, origin, step, grain).sum())
+
+
+def flag_outside_intervals(
+    true: Floats, shown: Floats, width: float, origin: float, step: float, grain: float
+) -> Flags:
+    """Which published values are not the middle of an interval that holds the original; numbers have a grain."""
     interval_index = np.rint((shown - origin - (width - step) / 2 + (step / 4 if step else 0.0)) / width)
     begin = origin + interval_index * width
     middle = begin + ((width - step) / 2 if not step else np.floor((width / step - 1) / 2) * step)
-    slack = 1e-9 * (width + np.abs(shown)) + (
-        2 * _compute_storage_grain(original.frame[column], true, shown) if not step else 0.0
-    )
+    slack = 1e-9 * (width + np.abs(shown)) + 2 * grain
     within = (true >= begin - slack) & (true <= begin + width - step + slack)
-    return int((~within | (np.abs(shown - middle) > slack)).sum())
+    return np.asarray(~within | (np.abs(shown - middle) > slack))
 
 
 def count_cells_changed_besides_noise(
@@ -272,14 +272,14 @@ checks_claim("changed_beside_noise", "exactly", needs_original=True, of_the_rest
 def _pair_numbers(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
     """Original and published numbers where both are known, and whether they are whole; may be empty."""
     taken = align_originals(original, published, rows)
-    (true, whole), (shown, _) = _read_noise_numbers(taken, column), _read_noise_numbers(published.frame, column)
+    (true, whole), (shown, _) = read_noise_numbers(taken, column), read_noise_numbers(published.frame, column)
     known = np.isfinite(true) & np.isfinite(shown)
     if not known.any() and (np.isfinite(true).any() or np.isfinite(shown).any()):
         raise DataError(f'{published.source}: no row has "{column}" both in the release and in the originals')
     return true[known], shown[known], whole
 
 
-def _read_noise_numbers(frame: pl.DataFrame, name: str) -> tuple[Floats, bool]:
+def read_noise_numbers(frame: pl.DataFrame, name: str) -> tuple[Floats, bool]:
     """A column as numbers, NaN where it is missing, and whether they are whole; dates count in days."""
     cells = _get_number_cells(frame, name)
     whole = not cells.dtype.is_float()
@@ -305,7 +305,7 @@ def _choose_noise_scale(
         return told_value
     if times is None:
         raise PolicyError("give the noise's `scale`, or how many `times` the variance of the originals it has")
-    values = np.array([_read_noise_numbers(taken, name)[0] for name in dict.fromkeys((column, *together))])
+    values = np.array([read_noise_numbers(taken, name)[0] for name in dict.fromkeys((column, *together))])
     return float(np.sqrt(times * values[0, np.isfinite(values).all(axis=0)].var()))
 
 
@@ -316,7 +316,7 @@ def _compute_deviation(added: Floats, told_value: float | None) -> float:
 
 def _compute_added_noise(taken: pl.DataFrame, published: pl.DataFrame, name: str) -> tuple[Floats, Floats]:
     """Original numbers and the noise added to them, NaN where either is missing."""
-    true, shown = _read_noise_numbers(taken, name)[0], _read_noise_numbers(published, name)[0]
+    true, shown = read_noise_numbers(taken, name)[0], read_noise_numbers(published, name)[0]
     return true, shown - true
 
 

@@ -6,12 +6,16 @@ Implemented independently of the method, so that its bugs cannot hide themselves
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import PolicyError
+
+_PART = 1 << 20
+"""How many numbers are looked at at once: differences of a large table lie in a file."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,26 @@ class StatedLaw:
         ) / 2
 
 
+def judge_differences(added: Floats, law: StatedLaw, blur: float) -> float:
+    """By how many standard errors sorted differences deviate from a law: the rarest of all tests, for their number."""
+    from scipy.special import ndtri
+
+    answers = [
+        bound_distance_chance(added, law, blur),
+        *bound_size_chances(added, law, blur),
+        *bound_crowding_chances(added, law, blur),
+    ]
+    rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
+    return round(-float(ndtri(rare / 2)), 12) + 0.0
+
+
 def bound_distance_chance(added: Floats, law: StatedLaw, blur: float) -> float:
     """A bound on the probability of a distance this large: 2 exp(−2 n d²)."""
-    count = len(added)
-    ranks = np.arange(count + 1) / count
-    above, under = ranks[1:] - law.below(added + blur), law.below(added - blur) - ranks[:-1]
-    far = max(0.0, float(above.max()), float(under.max()))
+    count, far = len(added), 0.0
+    for part in split_rows(count):
+        ranks = np.arange(part.start, part.stop + 1) / count
+        above, under = ranks[1:] - law.below(added[part] + blur), law.below(added[part] - blur) - ranks[:-1]
+        far = max(far, float(above.max()), float(under.max()))
     return float(2 * np.exp(-2 * count * far**2))
 
 
@@ -63,10 +81,10 @@ def bound_size_chances(added: Floats, law: StatedLaw, blur: float) -> list[float
     """The probabilities that the i-th smallest and i-th largest size are this small, and this large; i = 1, 2, 4, …"""
     from scipy.special import betainc
 
-    count, sizes = len(added), np.sort(np.abs(added))
+    count = len(added)
     steps = 2 ** np.arange(int(np.log2(count)) + 1)
     ranks = np.unique(np.append(steps, count + 1 - steps))
-    chosen = sizes[ranks - 1]
+    chosen = pick_distances(added, 0.0, ranks)
     small = betainc(ranks, count + 1 - ranks, 1 - law.compute_chance_of_larger(chosen + blur))
     large = betainc(count + 1 - ranks, ranks, law.compute_chance_of_larger(chosen - blur))
     return [*map(float, small), *map(float, large)]
@@ -78,8 +96,39 @@ def bound_crowding_chances(added: Floats, law: StatedLaw, blur: float) -> list[f
 
     count = len(added)
     others = 2 ** np.arange(int(np.log2(count - 1)) + 1) if count > 1 else np.zeros(0, np.int64)
-    close = np.array([(added[many:] - added[:-many]).min() for many in others]) / 2 + blur
+    close = np.array([find_narrowest(added, many) for many in others.tolist()]) / 2 + blur
     return [
         count * float(bdtrc(many - 1, count - 1, share))
         for many, share in zip(others.tolist(), 1 - law.compute_chance_of_larger(close), strict=True)
     ]
+
+
+def split_rows(count: int) -> Iterator[slice]:
+    """Parts of an array that may lie in a file."""
+    return (slice(begin, min(begin + _PART, count)) for begin in range(0, count, _PART))
+
+
+def find_narrowest(ordered: Floats, apart: int) -> float:
+    """The least distance between two sorted numbers that are so many places apart."""
+    parts = split_rows(len(ordered) - apart)
+    return min(float((ordered[part.start + apart : part.stop + apart] - ordered[part]).min()) for part in parts)
+
+
+def pick_distances(ordered: Floats, centre: float, ranks: Ints) -> Floats:
+    """Of the distances of sorted numbers from a centre, those of some ranks, 1 for the smallest; without sorting."""
+    split = int(np.searchsorted(ordered, centre))
+    return np.array([_pick_distance(ordered, centre, split, rank) for rank in ranks.tolist()])
+
+
+def _pick_distance(ordered: Floats, centre: float, split: int, rank: int) -> float:
+    """Numbers below the centre, backwards, and above it are two ascending lists of distances: search where to cut."""
+    low, high = max(0, rank - (len(ordered) - split)), min(rank, split)
+    while low < high:
+        middle = (low + high) // 2
+        if centre - ordered[split - 1 - middle] < ordered[split + rank - middle - 1] - centre:
+            low = middle + 1
+        else:
+            high = middle
+    ends = [centre - ordered[split - low]] if low else []
+    ends += [ordered[split + rank - low - 1] - centre] if rank > low else []
+    return float(max(ends))

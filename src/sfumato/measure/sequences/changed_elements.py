@@ -30,9 +30,9 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
 
     owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
     before, after, size = _number_elements(original, published)
-    before_rows = [before.labels[before.offsets[row] : before.offsets[row + 1]] for row in owners.tolist()]
-    bounds = np.cumsum([0, *map(len, before_rows)]).astype(np.int64)
-    labels = np.concatenate(before_rows) if before_rows else np.zeros(0, dtype=np.int32)
+    lengths = np.diff(before.offsets)[owners]
+    bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    labels = before.labels[np.repeat(before.offsets[owners] - bounds[:-1], lengths) + np.arange(bounds[-1])]
     common = np.zeros(len(owners), dtype=np.int64)
     words = (int(np.diff(bounds).max(initial=1)) + 63) // 64
     masks = np.zeros((max(size, 1), words), dtype=np.uint64)

@@ -41,10 +41,12 @@ def count_matching(
 def _list_rows_with(sequences: Sequences, codes: Iterable[int]) -> Ints:
     """The sequences that hold all of some items."""
     owners = np.repeat(np.arange(len(sequences)), np.diff(sequences.element_offsets[sequences.offsets]))
-    rows = np.arange(len(sequences))
+    held = np.ones(len(sequences), dtype=np.bool_)
     for code in codes:
-        rows = np.intersect1d(rows, owners[sequences.codes == code])
-    return rows
+        holds_it = np.zeros(len(sequences), dtype=np.bool_)
+        holds_it[owners[sequences.codes == code]] = True
+        held &= holds_it
+    return np.flatnonzero(held)
 
 
 def _list_elements(sequences: Sequences, row: int) -> list[frozenset[int]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.support_counts import Pattern, count_supports
 from sfumato.mine.sequences.containment import list_elements
 from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_pattern_codes
@@ -39,7 +40,7 @@ class PatternChanges:
     support_distance: int
     """The sum of the differences of supports, over all patterns that are frequent before or after."""
     marks: int
-    """M1: marks Δ in the release, and items of the originals that are missing."""
+    """M1: items of the originals that were marked, deleted or replaced."""
     support_distortion: float | None
     """M3: the mean share of its support that a pattern frequent in the release has lost; None, and not 0, if no pattern
     is left. A pattern that is in no original does not count."""
@@ -75,17 +76,18 @@ def pattern_changes(
     window: int | None = None,
     *,
     hidden: Iterable[Any] = (),
+    at_most: int | None = None,
 ) -> PatternChanges:
     """Compare the frequent patterns of the originals with those of the release.
 
     `min_support` as a share is one of the originals. `hidden` are patterns that were hidden on purpose: losing them is
-    no loss.
+    no loss. An error is raised if more than `at_most` patterns are frequent before or after.
     """
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden]
-    before = _name_patterns(find_subsequences(original, least, *limits), secrets)
-    after = _name_patterns(find_subsequences(published, least, *limits), secrets)
+    found = [find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published)]
+    before, after = (_name_patterns(patterns, secrets) for patterns in found)
     common = before.keys() & after.keys()
     pairs = [(before[pattern], after[pattern]) for pattern in common]
     left = count_supports(published, before.keys() - common, max_gap, window)
@@ -105,13 +107,6 @@ def pattern_changes(
         marks=count_marks(original, published),
         support_distortion=fsum(shares) / len(shares) if shares else None,
     )
-
-
-def count_marks(original: Sequences, published: Sequences) -> int:
-    """M1: how many marks Δ there are, and how many items fewer than in the originals."""
-    mark_codes = [code for code, item in enumerate(published.items) if item == MARK]
-    marks = int((published.codes == mark_codes[0]).sum()) if mark_codes else 0
-    return marks + max(0, original.codes.size - published.codes.size)
 
 
 def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:

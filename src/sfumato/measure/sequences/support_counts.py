@@ -20,6 +20,8 @@ from sfumato.sequences import Sequences
 Pattern = tuple[tuple[str, ...], ...]
 """Elements of sorted item names."""
 _CodePattern = tuple[int, ...]
+_RARE = 16
+"""An item at fewer than one in so many positions is looked up in the list of them."""
 
 
 def count_supports(
@@ -54,6 +56,8 @@ class _PrefixSearch:
     starts: Ints
     ends: Ints
     _positions: dict[int, Ints] = field(default_factory=dict)
+    _next_ones: dict[int, Ints] = field(default_factory=dict)
+    """For items that are often looked up: the next position of each, from every position on."""
 
     def count(self, patterns: Iterable[_CodePattern]) -> Iterator[tuple[_CodePattern, int]]:
         """Each pattern of item codes, with how many sequences contain it in order and with any gaps."""
@@ -68,9 +72,17 @@ class _PrefixSearch:
             yield pattern, path[-1].rows.size
 
     def _extend(self, matches: _Matches, code: int) -> _Matches:
+        next_ones = self._find_next(code, matches.after)
+        inside = next_ones < self.ends[matches.rows]
+        return _Matches(matches.rows[inside], next_ones[inside] + 1)
+
+    def _find_next(self, code: int, after: Ints) -> Ints:
+        """The first position of an item at or after some positions, or the end of all."""
         if code not in self._positions:
             self._positions[code] = np.append(np.flatnonzero(self.codes == code), self.codes.size)
         positions = self._positions[code]
-        next_ones = positions[np.searchsorted(positions, matches.after)]
-        inside = next_ones < self.ends[matches.rows]
-        return _Matches(matches.rows[inside], next_ones[inside] + 1)
+        if positions.size * _RARE < self.codes.size:
+            return np.asarray(positions[np.searchsorted(positions, after)])
+        if code not in self._next_ones:
+            self._next_ones[code] = np.repeat(positions, np.diff(positions, prepend=-1))
+        return self._next_ones[code][after]

@@ -35,7 +35,8 @@ def flow_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
 
     Items of neighbouring elements are paired, each with each. A mark Δ between two regions ends a flow.
     """
-    counts = [_count_steps(data) for data in (original, published)]
+    before = _count_steps(original)
+    counts = [before, before if published is original else _count_steps(published)]
     pairs = sorted({pair for pair in (*counts[0], *counts[1]) if MARK not in pair})
     return pl.DataFrame(
         {
@@ -74,21 +75,36 @@ def _count_items(data: Sequences) -> dict[str, int]:
 
 def _count_steps(data: Sequences) -> dict[tuple[str, str], int]:
     """Pairs of items of neighbouring elements, counted."""
-    sizes = np.diff(data.element_offsets)
+    size = max(len(data.items), 1)
+    start, goal = _list_steps(data)
+    keys = start.astype(np.int64) * size + goal
+    if size * size <= 4 * keys.size:  # then a counter for each pair is faster than sorting
+        totals = np.bincount(keys, minlength=size * size)
+        keys = np.flatnonzero(totals)
+        counts = totals[keys]
+    else:
+        keys, counts = np.unique(keys, return_counts=True)
+    names = [str(item) for item in data.items]
+    return {
+        (names[key // size], names[key % size]): count
+        for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
+    }
+
+
+def _list_steps(data: Sequences) -> tuple[Codes, Codes]:
+    """The items of neighbouring elements, each with each."""
     element_rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
     pairs = np.flatnonzero(element_rows[1:] == element_rows[:-1])
+    if data.codes.size == data.element_offsets.size - 1:
+        return data.codes[pairs], data.codes[pairs + 1]
+    sizes = np.diff(data.element_offsets)
     left, right = sizes[pairs], sizes[pairs + 1]
     totals = left * right
     place = np.arange(int(totals.sum())) - np.repeat(np.cumsum(totals) - totals, totals)
     width = np.repeat(right, totals)
     start = data.codes[np.repeat(data.element_offsets[pairs], totals) + place // np.maximum(width, 1)]
     goal = data.codes[np.repeat(data.element_offsets[pairs + 1], totals) + place % np.maximum(width, 1)]
-    keys, counts = np.unique(start.astype(np.int64) * max(len(data.items), 1) + goal, return_counts=True)
-    names = [str(item) for item in data.items]
-    return {
-        (names[key // len(names)], names[key % len(names)]): count
-        for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
-    }
+    return start, goal
 
 
 def _number_elements(data: Sequences, numbers: dict[Any, int]) -> Codes:

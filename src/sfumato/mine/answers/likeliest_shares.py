@@ -77,14 +77,16 @@ class PairCounts:
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where(came, self.counts / likely, 0.0)
             value = float(np.sum(np.where(came, self.counts * np.log(likely), 0.0)))
-        return self._multiply_channels(weights), value
+            return self._multiply_channels(weights), value
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
         every: Floats = np.ones((1, 1))
         for channel in self.channels:
             every = np.asarray(np.kron(every, channel.matrix()), dtype=np.float64)
-        scaled = every * (np.sqrt(self.counts) / self._multiply_channels(shares)).reshape(-1, 1)
+        # Combinations that never came weigh nothing, also where the shares make them impossible.
+        likely = np.where(self.counts > 0, self._multiply_channels(shares), 1.0)
+        scaled = every * (np.sqrt(self.counts) / likely).reshape(-1, 1)
         return np.asarray(scaled.T @ scaled)
 
     def _multiply_channels(self, shares: Floats) -> Floats:

@@ -181,7 +181,9 @@ class _AnswerSide:
 
     @classmethod
     def of(cls, release: Release, name: str) -> _AnswerSide:
-        table: Table = release.data
+        if not isinstance(release, Release) or not isinstance(release.data, Table):
+            raise PolicyError("how answers were randomized is published with them: give the release of a table")
+        table = release.data
         if name not in table.frame.columns:
             raise DataError(f'{table.source}: there is no column "{name}" in the release')
         cells = table.frame[name]

@@ -28,14 +28,13 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
-from sfumato.data.arrow_memory import copy_numbers
+from sfumato.data.arrow_memory import ArrowExport, allocate_numbers, share_numbers
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 from sfumato.public.thresholds import Support, compute_least_count
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa
 
 Kind = Literal["all", "closed", "maximal"]
 SMALL_PIECES = 1 << 22
@@ -147,13 +146,13 @@ class _SetCollector:
         self.sets += supports.size
         self.bytes += codes.size * self.bytes_a_code + 16 * supports.size
         refuse_large("itemsets", self.sets, self.bytes, self.at_most)
-        offsets = np.empty(ends.size + 1, dtype=np.int64)
+        offsets = allocate_numbers(ends.size + 1, np.int64)
         offsets[0], offsets[1:] = 0, ends
         if self.values is None:
             return _FoundSets(offsets, codes.copy(), supports.copy())
         from sfumato.kernels.baskets.itemsets_prepare import look_up
 
-        lasting_codes = np.empty(codes.size, dtype=np.int64)
+        lasting_codes = allocate_numbers(codes.size, np.int64)
         look_up(self.values, codes, lasting_codes)
         return _FoundSets(offsets, lasting_codes, supports.copy())
 
@@ -200,7 +199,9 @@ def _concatenate_pieces(pieces: list[_FoundSets]) -> _FoundSets:
         return pieces[0]
     sets, size = sum(piece.supports.size for piece in pieces), sum(piece.codes.size for piece in pieces)
     kind = pieces[0].codes.dtype if pieces else np.dtype(np.int32)
-    whole = _FoundSets(np.zeros(sets + 1, dtype=np.int64), np.empty(size, dtype=kind), np.empty(sets, dtype=np.int64))
+    offsets = allocate_numbers(sets + 1, np.int64)
+    offsets[0] = 0
+    whole = _FoundSets(offsets, allocate_numbers(size, kind), np.empty(sets, dtype=np.int64))
     set_offset, code_offset = 0, 0
     pieces.reverse()
     while pieces:
@@ -218,13 +219,6 @@ def _build_itemset_frame(piece: _FoundSets, names: pl.Series | None) -> pl.DataF
     import pyarrow as pa
 
     codes = piece.codes
-    values = copy_numbers(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
-    lists = pa.LargeListArray.from_arrays(copy_numbers(piece.offsets), values)
-    return pl.DataFrame({"items": pl.Series(_ArrowExport(lists)), "support": piece.supports})
-
-
-class _ArrowExport:
-    """An Arrow array that shows only its C interface, so that polars loads nothing of pyarrow."""
-
-    def __init__(self, array: pa.Array) -> None:
-        self.__arrow_c_array__ = array.__arrow_c_array__
+    values = share_numbers(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
+    lists = pa.LargeListArray.from_arrays(share_numbers(piece.offsets), values)
+    return pl.DataFrame({"items": pl.Series(ArrowExport(lists)), "support": piece.supports})

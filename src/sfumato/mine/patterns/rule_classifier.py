@@ -31,7 +31,7 @@ def classify(rules: Rules, table: Table) -> pl.Series:
 
     The series has the name of the predicted column, and texts; "other" is a class that rules tell by what it is not.
     """
-    names = [_name_class(rule) for rule in rules.list_counts()]
+    names = [name_class(rule) for rule in rules.list_counts()]
     predicted = [None if rule < 0 else names[rule] for rule in choose_rules(rules, table).tolist()]
     return pl.Series(name_target(rules), predicted, dtype=pl.String)
 
@@ -44,7 +44,8 @@ def name_target(rules: Rules) -> str:
     return str(counts[0].right[0]).removeprefix(NOT).partition(EQUALS)[0]
 
 
-def _name_class(rule: RuleCount) -> str:
+def name_class(rule: RuleCount) -> str:
+    """The class that a rule says."""
     condition = str(rule.right[0])
     return OTHER if condition.startswith(NOT) else condition.partition(EQUALS)[2]
 

@@ -37,7 +37,7 @@ FIRST_WORK = 4_000_000
 WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread pays off."""
-BATCHES = 64
+BATCHES = 16
 MOST_ROWS = 1 << 25
 """Positions of tokens are numbers of 32 bits."""
 
@@ -62,12 +62,20 @@ def lay_out(sequences: Sequences, question: SubsequenceQuestion) -> SequenceLayo
     rank = np.full(counts.size, -1, dtype=np.int32)
     rank[frequent] = np.arange(frequent.size, dtype=np.int32)
     layout = SequenceLayout(frequent.astype(np.int32), counts[frequent], 0)
-    layout.joins = sequences.element_offsets.size - 1 < sequences.codes.size
+    layout.joins = _has_joins(sequences, rank)
     if layout.joins or question.is_limited or question.kind:
         _lay_elements(sequences, rank, layout)
     else:
         _lay_lists(sequences, row_offsets, rank, layout)
     return layout
+
+
+def _has_joins(sequences: Sequences, rank: Codes) -> bool:
+    """Whether some element holds more than one frequent item."""
+    if sequences.element_offsets.size - 1 == sequences.codes.size:
+        return False
+    before = np.concatenate(([0], np.cumsum(rank[sequences.codes] >= 0)))
+    return bool((np.diff(before[sequences.element_offsets]) > 1).any())
 
 
 def _lay_lists(sequences: Sequences, row_offsets: Ints, rank: Codes, layout: SequenceLayout) -> None:
@@ -114,7 +122,8 @@ def _lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout) -> 
         row_ends,
     )
     tokens = tokens[: starts[kept]]
-    order = np.argsort(tokens, kind="stable")
+    # Numbers of 16 bits are sorted without comparing them, ten times as fast.
+    order = np.argsort(tokens.astype(np.uint16) if layout.codes.size <= 1 << 16 else tokens, kind="stable")
     owner = np.repeat(np.arange(kept, dtype=np.int32), np.diff(starts[: kept + 1]))
     counts = np.bincount(tokens, minlength=layout.codes.size)
     row_sizes = np.diff(starts[np.concatenate(([0], row_ends))])

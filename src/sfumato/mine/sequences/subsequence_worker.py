@@ -2,7 +2,8 @@
 """One thread of a search for subsequences: its arrays, its state, and its buffer of found patterns.
 
 Three searches answer the same calls: over words where at most 64 single items are frequent, over lists where more are,
-and over ends for itemsets, limits, and closed or maximal patterns. Arrays start small; the kernels say which must grow.
+and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it can.
+Arrays start small; the kernels say which must grow.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.kernels.sequences import subsequences_ends as over_ends
+from sfumato.kernels.sequences import subsequences_joins as over_joins
 from sfumato.kernels.sequences import subsequences_lists as over_lists
 from sfumato.kernels.sequences import subsequences_masks as over_masks
 from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences.subsequences_closed import ElementRows, InsertionScratch
 from sfumato.kernels.sequences.subsequences_ends import EndScratch, EndSearch, EndStack
+from sfumato.kernels.sequences.subsequences_joins import JoinRows, JoinStack
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists, SequenceSearch, TokenScratch
 from sfumato.kernels.sequences.subsequences_masks import MaskRows, MaskStack
 from sfumato.kernels.sequences.subsequences_output import DONE, FULL, GROW, PatternBuffer
@@ -78,7 +81,7 @@ class SubsequenceWorker:
         self._layout, self._question = layout, question
         state = self._state = np.zeros(fields.FIELDS, dtype=np.int64)
         state[fields.LEAST], state[fields.KIND] = question.least, question.kind
-        state[fields.MAX_LENGTH], state[fields.DEPTH] = question.max_length, -1
+        state[fields.MAX_LENGTH], state[fields.DEPTH], state[fields.JOIN_DEPTH] = question.max_length, -1, -1
         state[fields.MAX_GAP], state[fields.WINDOW] = question.max_gap, question.window
         state[fields.JOINS] = layout.joins
         state[fields.FIRST_ONLY] = not layout.joins and not question.is_limited
@@ -123,6 +126,20 @@ class SubsequenceWorker:
             right=np.zeros(self._path.size + 1, np.int64),
             counts=np.zeros(START, np.int32),
             marks=np.zeros(START, np.int64),
+        )
+
+        children, entries = 8 * over_joins.MOST_CHILDREN, 4096
+        self._joined = JoinRows(
+            *_make_empty(entries, np.uint64, np.uint64, np.uint64, np.uint32),
+            codes=np.empty(over_joins.MOST_ITEMS, np.int32),
+            number_of=np.empty(items, np.int32),
+        )
+        self._join_stack = JoinStack(
+            np.zeros((8, over_joins.JOIN_FRAME), dtype=np.int64),
+            *_make_empty(children, np.int32, np.int64, np.int64, np.uint64),
+            *_make_empty(entries, np.uint32, np.uint32, np.uint64),
+            tally=np.zeros(2 * over_joins.JOINING, np.int64),
+            planes=np.zeros(START, np.uint64),
         )
 
     def begin(self, first: int, stop: int) -> None:
@@ -180,7 +197,7 @@ class SubsequenceWorker:
         assert self._layout.elements is not None
         return EndSearch(
             self._state, self._output, self._path, self._ranks, self._layout.elements, self._ends, self._extensions,
-            self._insertions,
+            self._insertions, self._joined, self._join_stack,
         )  # fmt: skip
 
     def _grow_to(self, which: int, needed: int) -> None:
@@ -189,7 +206,7 @@ class SubsequenceWorker:
             return
         name, short = _SHORT[which]
         arrays = getattr(self, name)
-        size = needed * over_masks.MOST_ITEMS if which == fields.MASK_FRAMES else needed  # each frame has its children
+        size = needed * _CHILDREN.get(which, 1)  # each frame has its children
         longer = {array: _lengthen_array(getattr(arrays, array), size) for array in short}
         setattr(self, name, arrays._replace(**longer))
 
@@ -206,8 +223,14 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.END_ENTRIES: ("_ends", ("elements", "first_positions")),
     fields.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
     fields.END_SLOTS: ("_insertions", ("counts", "marks")),
+    fields.JOIN_TOKENS: ("_joined", ("masks", "after")),
+    fields.JOIN_BITS: ("_joined", ("bits",)),
+    fields.JOIN_WORDS: ("_joined", ("word_ends",)),
+    fields.JOIN_FRAMES: ("_join_stack", ("frames", "items", "begins", "ends", "lasts")),
+    fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "slots", "joinable")),
 }
 """The arrays that the kernels may find too short."""
+_CHILDREN = {fields.MASK_FRAMES: over_masks.MOST_ITEMS, fields.JOIN_FRAMES: over_joins.MOST_CHILDREN}
 
 
 def _make_empty(size: int, *kinds: Any) -> list[Any]:

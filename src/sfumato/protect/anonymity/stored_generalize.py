@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -32,6 +33,7 @@ from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.node_classes import Levels
 from sfumato.protect.anonymity.stored_grouping import group_stored_rows
 from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
+from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
@@ -55,6 +57,11 @@ class GeneralizationPlan:
     details: AnonymityDetails
     changes: tuple[Change, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it takes to publish rows: whoever does it elsewhere is sent no details, and no population."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "details": AnonymityDetails(), "claims": (), "changes": ()}
+
     @property
     def leaves_rows_out(self) -> bool:
         """Whether some rows are not published."""
@@ -66,16 +73,19 @@ class GeneralizationPlan:
         """The published table without its rows."""
         return self.table.outline.with_frame(self.publish(self.table.outline.frame))
 
-    def publish(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """What is published of some rows, in their order."""
+    def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """What is published of some rows, in their order; wherever they are."""
         return self.publish_numbered(rows)[0]
 
-    def publish_coded(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The same with generalized columns as numbers (`engine.coded_columns`)."""
-        return self.publish_numbered(rows, coded=True)[0]
+        return self._publish_rows(rows, coded=True)[0]
 
-    def publish_numbered(self, rows: pl.DataFrame, *, coded: bool = False) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are."""
+        return self._publish_rows(rows, coded=False)
+
+    def _publish_rows(self, rows: pl.DataFrame, *, coded: bool) -> tuple[pl.DataFrame, pl.Series]:
         publish = _publish_coded_labels if coded else Hierarchy.publish
         names = self.table.quasi_identifying
         taken = pl.Series("row", np.arange(rows.height))
@@ -136,6 +146,18 @@ def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starr
     if starred is not None:
         chosen[starred] = len(labels) - 1
     return build_coded_column(chosen, labels)
+
+
+def explain_unstored(method: Generalize) -> str | None:
+    """What of the method does not run on stored rows; None if it runs."""
+    if method.recoding != "global":
+        return "generalize with local recoding"
+    return "search = incognito" if method.search == "incognito" else None
+
+
+def plan_stored(method: Generalize, table: StoredTable, randomness: Randomness) -> GeneralizationPlan:
+    """Find the best levels; nothing is drawn."""
+    return plan_generalization(method, table)
 
 
 def plan_generalization(method: Generalize, table: StoredTable) -> GeneralizationPlan:

@@ -72,11 +72,14 @@ class AnswerDraws:
         """Draws that depend on the columns that identify a person."""
         return cls(secret, tuple(_join_row_cells([spell_cells(frame[name]) for name in person])))
 
-    def tokens(self, column: str, channel: AnswerChannel, truth: pl.Series, rows: Ints) -> Bytes:
-        """Twelve bytes per row, the same for the same person, question and truth."""
+    def tokens(self, column: str, channel: AnswerChannel, truth: pl.Series, rows: Ints, first: int = 0) -> Bytes:
+        """Twelve bytes per row, the same for the same person, question and truth.
+
+        Without people they are the number of the row: `first` is that of the first, if these are not all.
+        """
         if self.people is None:
             tokens = np.zeros((len(rows), _TOKEN), dtype=np.uint8)
-            tokens[:, :8] = rows.astype("<u8").view(np.uint8).reshape(-1, 8)
+            tokens[:, :8] = (rows + first).astype("<u8").view(np.uint8).reshape(-1, 8)
             return tokens
         question = hashlib.blake2b(self._question(column, channel, b"who"), key=self.secret, digest_size=32).digest()
         asked = hashlib.blake2b(key=question, digest_size=_TOKEN)

@@ -20,28 +20,18 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from sfumato.arrays import Bytes, Ints
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.cell_types import type_cells
-from sfumato.data.hierarchy import spell_cells
 from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
 from sfumato.progress import report_progress
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open_memory, read_memory
+from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers, list_texts, spell_category
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
-from sfumato.public.answer_channel import (
-    NO_ANSWER,
-    AnswerChannel,
-    answer_by_chance,
-    cast_categories,
-    describe_channel,
-    design_channel,
-    spell_bits,
-)
+from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, describe_channel, design_channel
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -102,13 +92,13 @@ class RandomizeResponse(Method):
         """Dates and times as a table spells them, so that a policy file keeps them unchanged."""
         if not isinstance(given, list | tuple):
             return given
-        return tuple(_spell_category(category) if isinstance(category, date) else category for category in given)
+        return tuple(spell_category(category) if isinstance(category, date) else category for category in given)
 
     @model_validator(mode="after")
     def _check_p_or_epsilon(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
             raise ValueError("give either p or epsilon, not both")
-        if self._given is not None and len({_spell_category(one) for one in self._given}) < len(self._given):
+        if self._given is not None and len({spell_category(one) for one in self._given}) < len(self._given):
             raise ValueError("a category is listed twice")
         return self
 
@@ -121,10 +111,9 @@ class RandomizeResponse(Method):
         """Require categories that are given or declared as taken from the data."""
         if self.categories is not None:
             return
-        name = self._columns(data)[0]
-        count = data.frame[name].drop_nulls().n_unique()
+        name = self.list_columns(data)[0]
         raise PolicyError(
-            f'{data.source}: the possible answers in "{name}" are not given. Its {count} '
+            f'{data.source}: the possible answers in "{name}" are not given. Its '
             "different values would be published, and a value that only one person has reveals that person, "
             'whatever ε is. List all possible answers, as in categories = ["yes", "no"], with columns of other '
             "answers in "
@@ -134,7 +123,7 @@ class RandomizeResponse(Method):
     def footprint(self, data: Table) -> Footprint:
         """The columns of answers, and those that identify a person if answers are repeatable."""
         repeatable = self.memory is not None or self.person is not None
-        answers = trace_columns(self._columns(data), self._choose_person_column(data) if repeatable else ())
+        answers = trace_columns(self.list_columns(data), self._choose_person_column(data) if repeatable else ())
         return replace(answers, hides=answers.changes)
 
     def new_key(self, data: Table | Randomness | None = None, randomness: Randomness | None = None) -> Key:
@@ -158,24 +147,36 @@ class RandomizeResponse(Method):
                 raise PolicyError("answers follow from one key, but two were given")
             randomness, key = None, randomness
         chance = randomness or Randomness.secure()
-        names = self._columns(data)
+        names = self.list_columns(data)
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows")
         draws = self._make_draws(data, chance, key)
-        lasting = key is not None or self.memory is not None
-        done = [self._asked(data, name, draws, lasting) for name in names]
-        published = data.with_frame(data.frame.drop(data.identifying).with_columns(column.column for column in done))
+        done = [self._randomize(data, name, draws, key) for name in names]
+        frame = data.frame.with_columns(column.column for column in done)
+        person = self._choose_person_column(data) if draws.people else ()
+        release = self.describe_release(data, frame, done, person, key)
+        return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
+
+    def describe_release(
+        self,
+        data: Table,
+        frame: pl.DataFrame,
+        done: Sequence[RandomizedColumn],
+        person: tuple[str, ...] = (),
+        key: Key | None = None,
+    ) -> Release:
+        """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
+        published = data.with_frame(frame.drop(data.identifying, strict=False))
         bits = {column.name for column in done if not column.channel.one_answer}
         covered = {name: tree for name, tree in published.hierarchies.items() if name not in bits}
+        names = [column.name for column in done]
         return Release(
             data=replace(published, hierarchies=MappingProxyType(covered)),
             method=self,
-            claims=self._claims(data, done, self._choose_person_column(data) if draws.people else ()),
+            claims=self._claims(data, done, person),
             losses=_compute_answer_losses(done),
             details=AnswerDetails(
-                rows=np.arange(len(data), dtype=np.int64),
-                public={column.name: column.describe(self) for column in done},
-                limits=self._list_limits(key, lasting),
+                public={column.name: column.describe(self) for column in done}, limits=self._list_limits(key)
             ),
             changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
@@ -187,7 +188,8 @@ class RandomizeResponse(Method):
             description["memory"] = self.memory.replace("\\", "/").rsplit("/", 1)[-1]
         return description
 
-    def _columns(self, table: Table) -> tuple[str, ...]:
+    def list_columns(self, table: Table) -> tuple[str, ...]:
+        """The columns of answers; refuses those that are not published."""
         names = (self.column,) if isinstance(self.column, str) else self.column
         strange = [name for name in names if name not in table.frame.columns or name in table.identifying]
         if strange or not names or len(set(names)) < len(names):
@@ -229,57 +231,31 @@ class RandomizeResponse(Method):
             key = read_memory(self.memory)
         return AnswerDraws.of(draw_bytes(chance) if key is None else open_memory(key), table.frame, person)
 
-    def _asked(self, table: Table, name: str, draws: AnswerDraws, lasting: bool) -> _RandomizedColumn:
+    def ask(self, name: str, outline: Table, occurring: pl.Series) -> AskedColumn:
+        """Set up the channel of a column; `occurring` has its different values, ascending, without a missing one."""
+        kind, source = outline.frame[name].dtype, outline.source
+        values = occurring if self._given is None else cast_given_answers(self._given, name, kind, source)
+        texts = list_texts(name, values, source, missing=self.missing == "answer")
+        return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
+
+    def _randomize(self, table: Table, name: str, draws: AnswerDraws, key: Key | None) -> RandomizedColumn:
         """Randomize one column."""
         report_progress("randomizing answers")
-        values = self._cast_possible_answers(table, name)
-        column = table.frame[name] if values.dtype == table.frame[name].dtype else spell_cells(table.frame[name])
-        texts: list[str | None] = list(spell_cells(values))
-        if self.missing == "answer":
-            texts.append(None)
-        if len(texts) < 2:
-            raise DataError(
-                f'{table.source}: "{name}" has {len(texts)} different values, so its answers can hide nothing; list '
-                "the possible ones as `categories`"
-            )
-        channel = design_channel(self.kind, texts, self.p, self.epsilon)
-        codes = channel.codes(column)
-        strange = int((codes < NO_ANSWER).sum())
-        if strange:
-            raise DataError(
-                f'{table.source}: "{name}": {strange} cells are not among the {len(values)} `categories`; add what '
-                "occurs to `categories`, or omit them to use the values that occur"
-            )
-        there = np.flatnonzero(codes != NO_ANSWER)
-        tokens = draws.tokens(name, channel, spell_cells(column), there)
-        repeats = (
-            1.0 if draws.people is None or not len(there) else _measure_repeats([draws.people[row] for row in there])
-        )
-        channel = channel.model_copy(update={"memoized": lasting, "repeats": repeats})
-        answers = answer_by_chance(
-            codes[there], channel, lambda part, width: draws.uniform(name, channel, tokens[part], width)
-        )
-        return _RandomizedColumn(
-            name, channel, _publish_answers(answers, there, values, len(column)).alias(name), len(there)
-        )
-
-    def _cast_possible_answers(self, table: Table, name: str) -> pl.Series:
-        """The possible answers, in a type that given categories decide: one cell may decide the column's."""
         column = table.frame[name]
-        if self._given is None:
-            return column.drop_nulls().unique().sort()
-        texts = pl.Series("answer", [_spell_category(one) for one in self._given], dtype=pl.String)
-        if column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null):
-            return _type_categories(texts, name)
-        values = cast_categories(texts.to_list(), column.dtype)
-        if values is not None:
-            return values
-        raise PolicyError(
-            f'{table.source}: some of the {len(self._given)} `categories` are not spelled like cells of "{name}", '
-            f"which holds {column.dtype}; spell them the same way, dates as year-month-day"
-        )
+        asked = self.ask(name, table, column.drop_nulls().unique().sort())
+        codes = asked.find_codes(column)
+        asked.refuse_strange(int((codes < NO_ANSWER).sum()), table.source)
+        there = np.flatnonzero(codes != NO_ANSWER)
+        alone = draws.people is None or not len(there)
+        repeats = 1.0 if alone else _measure_repeats([draws.people[row] for row in there])  # type: ignore[index]
+        channel = asked.channel.model_copy(update={"memoized": self._lasts(key), "repeats": repeats})
+        return RandomizedColumn(name, channel, asked.answer(column, draws))
 
-    def _claims(self, table: Table, done: Sequence[_RandomizedColumn], person: tuple[str, ...]) -> tuple[Claim, ...]:
+    def _lasts(self, key: Key | None) -> bool:
+        """Whether the same people will give the same answers in another release."""
+        return key is not None or self.memory is not None
+
+    def _claims(self, table: Table, done: Sequence[RandomizedColumn], person: tuple[str, ...]) -> tuple[Claim, ...]:
         names = tuple(column.name for column in done)
         given = self._given is not None
         claims = [claim for column in done for claim in claim_answers(column.name, column.channel, person, given=given)]
@@ -304,10 +280,10 @@ class RandomizeResponse(Method):
         )
         return (*claims, unchanged_claim, claim_nobody_named(table))
 
-    def _list_limits(self, key: Key | None, lasting: bool) -> list[str]:
+    def _list_limits(self, key: Key | None) -> list[str]:
         """The limits of the release, given the parameters."""
         limits = []
-        if not lasting:
+        if not self._lasts(key):
             limits.append("Answers were drawn afresh: a second release about the same people discloses more than ε.")
         if key is not None and key.secret.get("seeded"):
             limits.append("The key was drawn from a seed: anyone who knows the seed can undo the randomization.")
@@ -319,30 +295,18 @@ class RandomizeResponse(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _RandomizedColumn:
+class RandomizedColumn:
     """One column of answers."""
 
     name: str
     channel: AnswerChannel
     column: pl.Series
-    count: int
+    """The published answers."""
 
     def describe(self, method: RandomizeResponse) -> Mapping[str, Any]:
         """What an analyst must know about it."""
         domain = "given" if isinstance(method.categories, tuple) else "data"
         return describe_channel(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
-
-
-def _publish_answers(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int) -> pl.Series:
-    """Answers as a column of the table; a category without a value is a missing cell."""
-    places = np.full(rows, -1, dtype=np.int64)
-    if answers.ndim == 2:
-        places[there] = np.arange(len(there))
-        texts = spell_bits(answers.astype(np.uint8, copy=False))
-    else:
-        places[there] = np.where(answers < len(values), answers, -1)
-        texts = values
-    return texts.gather(pl.Series(places).set(pl.Series(places < 0), None))
 
 
 def _measure_repeats(people: Sequence[str]) -> float:
@@ -356,7 +320,7 @@ def _measure_repeats(people: Sequence[str]) -> float:
     return max(1.0, float(Context(prec=2, rounding=ROUND_CEILING).plus(exact)))
 
 
-def _compute_answer_losses(done: Sequence[_RandomizedColumn]) -> dict[str, Number]:
+def _compute_answer_losses(done: Sequence[RandomizedColumn]) -> dict[str, Number]:
     """`loss`: the mean over columns of the share of answers that come from chance alone."""
     lost = [1 - abs(column.channel.p - column.channel.q) for column in done]
     return {
@@ -364,21 +328,3 @@ def _compute_answer_losses(done: Sequence[_RandomizedColumn]) -> dict[str, Numbe
         "epsilon": round(sum(column.channel.epsilon for column in done), 12),
         "suppressed_rows": 0,
     }
-
-
-def _type_categories(texts: pl.Series, name: str) -> pl.Series:
-    """Numbers if all categories are, otherwise text, whatever people answered."""
-    values = type_cells(pl.DataFrame([texts])).to_series()
-    if not spell_cells(values).eq_missing(texts).all():
-        raise PolicyError(
-            f'some `categories` of "{name}" are numbers in another spelling; write 1000, not 1e3 or 1000.0'
-        )
-    return values
-
-
-def _spell_category(category: str | bool | int | float | date) -> str:
-    if isinstance(category, bool):
-        return "true" if category else "false"
-    if isinstance(category, float | date):
-        return str(spell_cells(pl.Series([category]))[0])
-    return str(category)

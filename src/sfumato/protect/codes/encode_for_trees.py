@@ -24,6 +24,7 @@ from sfumato.data.roles import Role
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
+from sfumato.mine.codes.c45 import MOST_CLASSES
 from sfumato.mine.codes.learner_columns import (
     TOO_CLOSE,
     convert_for_learners,
@@ -156,21 +157,7 @@ class EncodeForTrees(KeyedMethod):
     def _claims(self, data: Table) -> tuple[Claim, ...]:
         ties = self.direction == "random"
         claims = [claim_nobody_named(data)] if data.roles else []
-        claims.append(
-            Claim(
-                property="trees_that_differ",
-                threshold=0,
-                bound="exactly",
-                measure="trees_that_differ",
-                arguments={"target": self.target, "columns": self._list_number_columns(data), "up_to_ties": int(ties)},
-                needs_original=True,
-                meaning=(
-                    "Decision trees (scikit-learn; gini, entropy; full, limited) grown on the codes split the rows at "
-                    "every node exactly as those grown on the originals"
-                    + (", up to ties between equally good splits." if ties else ".")
-                ),
-            )
-        )
+        claims.append(self._claim_same_trees(data, ties))
         claims.append(
             Claim(
                 property="rows_kept",
@@ -181,6 +168,30 @@ class EncodeForTrees(KeyedMethod):
             )
         )
         return tuple(claims)
+
+    def _claim_same_trees(self, data: Table, ties: bool) -> Claim:
+        """Claim it of those learners that are tried: C4.5 predicts so many classes, and resolves ties by the order."""
+        with_c45 = not ties and data.frame[self.target].n_unique() <= MOST_CLASSES
+        alike = ", up to ties between equally good splits" if ties else ""
+        c45 = " C4.5 trees (full and pruned), words included, split them exactly so." if with_c45 else ""
+        return Claim(
+            property="trees_that_differ",
+            threshold=0,
+            bound="exactly",
+            measure="trees_that_differ",
+            arguments={
+                "target": self.target,
+                "columns": self._list_number_columns(data),
+                "words": self._list_category_columns(data),
+                "up_to_ties": int(ties),
+                "learners": ("scikit_learn", "c45") if with_c45 else ("scikit_learn",),
+            },
+            needs_original=True,
+            meaning=(
+                "Decision trees (scikit-learn; gini, entropy; full, limited) grown on the codes split the rows at "
+                f"every node exactly as those grown on the originals{alike}.{c45}"
+            ),
+        )
 
     def _list_number_columns(self, table: Table) -> tuple[str, ...]:
         """The columns of numbers that are encoded."""

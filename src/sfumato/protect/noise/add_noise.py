@@ -14,12 +14,11 @@ differential privacy*, CCS 2012), so values and noise are counted in steps of a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field, model_validator
 
 from sfumato.change import ChangeKind, state_changes
@@ -41,8 +40,6 @@ from sfumato.protect.noise.noise_scales import (
     choose_intervals,
     choose_noise,
     choose_width,
-    compute_achieved_level,
-    compute_interval_middles,
     draw_correlated_noise,
     estimate_shape,
     fill_digits,
@@ -50,9 +47,12 @@ from sfumato.protect.noise.noise_scales import (
     round_up_to_digits,
     scale_like_data,
 )
+from sfumato.protect.noise.noisy_column import NoisyColumn, ShownNumbers, compute_noise_losses, publish_cells
+from sfumato.protect.noise.row_draws import RowDraws
 from sfumato.public.noise_law import Noise
+from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
-from sfumato.release import Number, Release
+from sfumato.release import Release
 from sfumato.table import Table
 
 End = int | float | date
@@ -165,7 +165,7 @@ class AddNoise(Method):
                 "sufficient one, which one person can change"
             )
         for name in self._names():
-            given = self._given(name)
+            given = self.get_range(name)
             if given and not says_decimals(given) and data.frame[name].dtype.is_float():
                 raise PolicyError(
                     f'{data.source}: "{name}" holds decimals, but its range is given in whole numbers; whether '
@@ -179,16 +179,25 @@ class AddNoise(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
-        chance = _make_generator(randomness)
+        chance = _require_randomness(randomness)
         columns = self._columns(data)
         report_progress("drawing noise", 0, len(columns))
-        noisy = self._add_correlated_noise(columns, data.source, chance) if self.kind == "correlated" else []
-        noisy = noisy or [self._alone(column, chance) for column in columns if column.name not in self.discretize]
+        noisy = (
+            self._add_correlated_noise(columns, data.source, chance.generator()) if self.kind == "correlated" else []
+        )
+        noisy = noisy or self._add_noise(columns, RowDraws(draw_bytes(chance)))
         cut = [
             CutColumn.of(column, self.discretize[column.name]) for column in columns if column.name in self.discretize
         ]
-        changed: list[_NoisyColumn | CutColumn] = [*noisy, *cut]
-        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.published for one in changed))
+        frame = data.frame.drop(data.identifying).with_columns(one.published for one in (*noisy, *cut))
+        release = self.describe_release(data, data.with_frame(frame), noisy, cut)
+        return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
+
+    def describe_release(
+        self, data: Table, published: Table, noisy: Sequence[NoisyColumn], cut: Sequence[CutColumn]
+    ) -> Release:
+        """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
+        changed: list[NoisyColumn | CutColumn] = [*noisy, *cut]
         kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
             data=published,
@@ -205,10 +214,14 @@ class AddNoise(Method):
                 ),
                 claim_nobody_named(data),
             ),
-            losses=_compute_noise_losses([one.loss for one in changed]),
+            losses=compute_noise_losses([one.loss for one in changed]),
             details=NoiseDetails(
-                rows=np.arange(len(data), dtype=np.int64),
-                public={noisy_column.column.name: self._describe_public_noise(noisy_column) for noisy_column in noisy}
+                public={
+                    one.column.name: one.describe(
+                        self.kind, self.privacy, self.confidence, exact_range=self.exact_range
+                    )
+                    for one in noisy
+                }
                 | {column.column.name: column.describe_public(self.confidence) for column in cut},
                 loss={one.column.name: one.loss for one in changed},
             ),
@@ -219,6 +232,14 @@ class AddNoise(Method):
         return (self.columns,) if isinstance(self.columns, str) else self.columns
 
     def _columns(self, table: Table) -> list[NumberColumn]:
+        self.refuse_unfit_columns(table)
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        exact = self.exact_range
+        return [read_number_column(table, name, self.get_range(name), exact=exact) for name in self._names()]
+
+    def refuse_unfit_columns(self, table: Table) -> None:
+        """Stop if the named columns are not published ones, or a parameter is about others."""
         requested, known = self._names(), table.frame.columns
         strange = [name for name in requested if name not in known or name in table.identifying]
         if strange or not requested or len(set(requested)) < len(requested):
@@ -232,28 +253,32 @@ class AddNoise(Method):
                 raise PolicyError(f"`{word}` lists {quote_names(unused)}, to which no noise is added")
         if self.confidence < 1e-6:
             raise PolicyError("a confidence below one in a million is meaningless; choose a greater `confidence`")
-        if not len(table):
-            raise DataError(f"{table.source}: the table has no rows")
-        return [read_number_column(table, name, self._given(name), exact=self.exact_range) for name in requested]
 
-    def _given(self, name: str) -> tuple[End, End] | None:
+    def get_range(self, name: str) -> tuple[End, End] | None:
         """The range that the custodian gave for a column, if any."""
         given = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
         return None if given is None or isinstance(given, str) else given
 
-    def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _NoisyColumn:
-        """One column on its own: noise of the scale that its level requires, or intervals."""
+    def _add_noise(self, columns: Sequence[NumberColumn], draws: RowDraws) -> list[NoisyColumn]:
+        """Each column on its own."""
+        made = []
+        for column in columns:
+            if column.name not in self.discretize:
+                noise = self.choose_law(column)
+                published = publish_cells(column, noise, draws)
+                made.append(NoisyColumn(column, noise, published, ShownNumbers.of(published)))
+        return made
+
+    def choose_law(self, column: NumberColumn) -> Noise:
+        """Noise of the scale that the level of one column requires, or intervals."""
         width = choose_width(column, self.privacy)
         if self.kind == "discretize":
-            noise = choose_intervals(column, width, self.confidence)
-            return _NoisyColumn.of(column, noise, column.replaced(compute_interval_middles(column, noise)))
-        noise = choose_noise(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
-        noise_values = fill_digits(noise.draw(chance, len(column.numbers)), noise.scale, noise.step, chance)
-        return _NoisyColumn.of(column, noise, column.moved(noise_values, noise.grid))
+            return choose_intervals(column, width, self.confidence)
+        return choose_noise(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
 
     def _add_correlated_noise(
         self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator
-    ) -> list[_NoisyColumn]:
+    ) -> list[NoisyColumn]:
         """All columns at once: covariance c² times the data's, c² the smallest number of two digits that gives all
         their level.
 
@@ -281,7 +306,8 @@ class AddNoise(Method):
         for index, column in enumerate(columns):
             shared = {other.name: float(shape[index, to]) for to, other in enumerate(columns)}
             column_noise = noises[index].model_copy(update={"scale": float(np.sqrt(shape[index, index]))})
-            made.append(_NoisyColumn.of(column, column_noise, published[index], shared, least[index], times))
+            shown = ShownNumbers.of(published[index])
+            made.append(NoisyColumn(column, column_noise, published[index], shown, shared, least[index], times))
         return made
 
     def _times(self, needed: float, source: str) -> float:
@@ -295,72 +321,8 @@ class AddNoise(Method):
             )
         return self.times
 
-    def _describe_public_noise(self, noisy_column: _NoisyColumn) -> dict[str, Any]:
-        """What an analyst must know to reconstruct distributions; the start of the data's own range is not part of
-        it."""
-        column, noise = noisy_column.column, noisy_column.noise
-        public_facts: dict[str, Any] = {
-            "kind": self.kind,
-            "scale": noise.scale,
-            "step": int(noise.step),
-            "origin": noise.origin if column.given or noise.kind != "discretize" else _first_seen(noisy_column),
-            "grid": int(noise.grid) if noise.step else noise.grid,
-            "privacy": self.privacy,
-            "confidence": self.confidence,
-            "achieved": compute_achieved_level(column, noisy_column.least or noise, self.privacy, self.confidence),
-            "domain": "given" if column.given else "data",
-        }
-        if column.given or self.exact_range:
-            public_facts["range"] = column.ends()
-        if noisy_column.covariance is None:
-            return public_facts
-        return public_facts | {"times": noisy_column.times, "covariance": dict(noisy_column.covariance)}
 
-
-@dataclass(frozen=True, eq=False)
-class _NoisyColumn:
-    """One column, before and after."""
-
-    column: NumberColumn
-    noise: Noise
-    published: pl.Series
-    loss: float
-    """The share of the published variance that is noise; for intervals, the share of variance that they hide. Estimated
-    from the release alone: the exact variance of the originals would disclose something about people."""
-    covariance: Mapping[str, float] | None = None
-    least: Noise | None = None
-    """The noise that the level requires, if more was drawn to shape it like the data."""
-    times: float | None = None
-    """The factor on the data's covariance."""
-
-    @classmethod
-    def of(
-        cls,
-        column: NumberColumn,
-        noise: Noise,
-        published: pl.Series,
-        covariance: Mapping[str, float] | None = None,
-        least: Noise | None = None,
-        times: float | None = None,
-    ) -> _NoisyColumn:
-        shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-        # Values are roughly uniform within an interval, so its own variance adds to the visible one.
-        hidden = noise.variance if noise.kind == "discretize" else 0.0
-        seen = float(shown.var()) + hidden if len(shown) else 0.0
-        return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
-
-
-def _first_seen(one: _NoisyColumn) -> float:
-    """The lower end of the first occupied interval, from its published midpoint."""
-    first = float(np.asarray(one.published.to_physical().min(), dtype=np.float64))
-    return first - ((one.noise.scale - 1) // 2 if one.noise.step else one.noise.scale / 2)
-
-
-def _make_generator(randomness: Randomness | None) -> np.random.Generator:
+def _require_randomness(randomness: Randomness | None) -> Randomness:
     if not (randomness is None or isinstance(randomness, Randomness)):
         raise PolicyError("pass randomness = sf.Randomness.seeded(1), or omit it for a real release")
-    return (randomness or Randomness.secure()).generator()
-
-
-def _compute_noise_losses(losses: Sequence[float]) -> dict[str, Number]:
-    return {"loss": sum(losses) / len(losses), "largest_loss": max(losses)}
+    return randomness or Randomness.secure()

@@ -70,7 +70,7 @@ def list_noise_claims(
 
 
 def _make_level_claim(column: NumberColumn, noise: Noise, level: float, confidence: float, rare: float) -> Claim:
-    count = len(column.numbers)
+    count = column.count
     least = level * compute_least_level(noise.kind, confidence, count, rare)
     return claim_with_originals(
         "noise_privacy",
@@ -110,7 +110,7 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
             unchanged,
             "at_most",
             {"column": name},
-            f'Of the {len(column.numbers)} known values of "{name}", at most {unchanged} are published '
+            f'Of the {column.count} known values of "{name}", at most {unchanged} are published '
             f"unchanged; {_BY_CHANCE}.",
         ),
         claim_with_originals(

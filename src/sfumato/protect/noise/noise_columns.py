@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -36,6 +36,13 @@ class NumberColumn:
     high: float
     given: bool
     """Whether the custodian gave the range; otherwise it is the data's, and must not be disclosed."""
+    total: int | None = None
+    """How many known cells the whole column has, if these are only some of them."""
+
+    @property
+    def count(self) -> int:
+        """How many known cells the column has."""
+        return len(self.numbers) if self.total is None else self.total
 
     @property
     def name(self) -> str:
@@ -73,6 +80,20 @@ class NumberColumn:
         largest = max(abs(self.low), abs(self.high)) + reach
         return float(np.spacing(np.float32(largest) if self.column.dtype == pl.Float32 else largest))
 
+    def take(self, column: pl.Series) -> NumberColumn:
+        """The same column with other cells of it."""
+        cells = _to_numbers(column)
+        assert cells is not None, "refused before"
+        known = cells.drop_nulls()
+        whole = None if self.whole is None else known.cast(pl.Int64).to_numpy()
+        return replace(
+            self,
+            column=column,
+            known=cells.is_not_null().to_numpy(),
+            numbers=known.cast(pl.Float64).to_numpy(),
+            whole=whole,
+        )
+
     def moved(self, noise: Floats | Ints, grid: float) -> pl.Series:
         """The column with noise added to each known cell, both in whole steps of the grid.
 
@@ -96,7 +117,7 @@ class NumberColumn:
         This does not look at the drawn noise: noise that is redrawn until it fits is not the stated noise.
         """
         least, most = self._measure_room()
-        far = int(((self.numbers - reach < least) | (self.numbers + reach > most)).sum())
+        far = self.count_outside(least + reach, most - reach)
         if not far and reach <= most - least:
             return
         if self.is_date:
@@ -108,6 +129,10 @@ class NumberColumn:
         raise ImpossibleRelease(
             f'"{self.name}": {far} noisy values are too large to store; divide them first, or lower `privacy`'
         )
+
+    def count_outside(self, least: float, most: float) -> int:
+        """How many known cells lie below one number or above another."""
+        return int(((self.numbers < least) | (self.numbers > most)).sum())
 
     @property
     def is_date(self) -> bool:
@@ -136,6 +161,54 @@ class NumberColumn:
         return made.cast(kind)
 
 
+@dataclass(frozen=True)
+class NumberFacts:
+    """What must be known about all cells of a column before noise is chosen; facts about parts of it add up."""
+
+    cells: int = 0
+    known: int = 0
+    texts: int = 0
+    """Known cells that are neither numbers nor dates."""
+    distant: int = 0
+    """Whole numbers that floats do not tell apart."""
+    strange: int = 0
+    """Numbers that are not finite."""
+    outside: int = 0
+    """Numbers outside the given range."""
+    large: int = 0
+    """Numbers too large to compute with."""
+    low: float = np.inf
+    high: float = -np.inf
+
+    @classmethod
+    def of(cls, column: pl.Series, given: Sequence[Any] | None) -> NumberFacts:
+        """Look at some cells."""
+        cells = _to_numbers(column)
+        if cells is None:
+            return cls(len(column), column.count(), texts=column.count())
+        numbers = cells.drop_nulls().cast(pl.Float64).to_numpy()
+        low, high = (-np.inf, np.inf) if given is None else map(parse_end, given)
+        return cls(
+            cells=len(column),
+            known=column.count(),
+            texts=column.count() - len(numbers),
+            distant=int((np.abs(numbers) > 2**53).sum()) if column.dtype.is_integer() else 0,
+            strange=int((~np.isfinite(numbers)).sum()),
+            outside=int(((numbers < low) | (numbers > high)).sum()),
+            large=int((np.abs(numbers) > LARGE).sum()),
+            low=float(numbers.min(initial=np.inf)),
+            high=float(numbers.max(initial=-np.inf)),
+        )
+
+    def __add__(self, other: NumberFacts) -> NumberFacts:
+        """The facts of two parts of a column."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
+        return NumberFacts(**sums, low=min(self.low, other.low), high=max(self.high, other.high))
+
+
+_COUNTED = ("cells", "known", "texts", "distant", "strange", "outside", "large")
+
+
 def read_number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact: bool = False) -> NumberColumn:
     """Read a column; refuse cells that are not finite numbers or are outside the range.
 
@@ -143,22 +216,24 @@ def read_number_column(table: Table, name: str, given: Sequence[Any] | None, *, 
     as in 0.0, means that numbers have decimals, whether or not anybody's has.
     """
     column = table.frame[name]
-    known = column.is_not_null().to_numpy()
-    cells = _read_physical_column(table, column).drop_nulls()
-    integers = cells.dtype.is_integer() and not says_decimals(given)
-    whole = cells.cast(pl.Int64).to_numpy() if integers else None
-    numbers = cells.cast(pl.Float64).to_numpy()
-    strange = int((~np.isfinite(numbers)).sum())
-    if strange:
-        raise DataError(
-            f'{table.source}: "{name}" has {strange} cells that are not finite numbers; make them missing, or correct '
-            "them"
-        )
-    low, high = _choose_column_range(table, name, numbers, given)
-    _refuse_extremes(table, name, numbers, low, high)
+    return fit_number_column(column, NumberFacts.of(column, given), table.source, given, exact=exact)
+
+
+def fit_number_column(
+    column: pl.Series, facts: NumberFacts, source: str, given: Sequence[Any] | None, *, exact: bool = False
+) -> NumberColumn:
+    """Some cells of a column, with the range that the facts about all of its cells give."""
+    _refuse_other_cells(column, facts, source)
+    low, high = _choose_column_range(column.name, facts, source, given)
+    _refuse_extremes(column.name, facts, source, low, high)
+    whole = _are_whole(column, given)
     if given is None and not exact:
-        low, high = (float(end) for end in widen_range(low, high, whole=whole is not None))
-    return NumberColumn(column, known, numbers, whole, low, high, given is not None)
+        low, high = (float(end) for end in widen_range(low, high, whole=whole))
+    nothing = np.zeros(0)
+    known: Flags = np.zeros(0, dtype=np.bool_)
+    empty = np.zeros(0, dtype=np.int64) if whole else None
+    frame = NumberColumn(column.clear(), known, nothing, empty, low, high, given is not None, facts.known)
+    return frame.take(column)
 
 
 def says_decimals(given: Sequence[Any] | None) -> bool:
@@ -166,72 +241,83 @@ def says_decimals(given: Sequence[Any] | None) -> bool:
     return any(isinstance(end, float) for end in given or ())
 
 
-def _read_physical_column(table: Table, column: pl.Series) -> pl.Series:
-    """Numbers as they are, dates as days."""
+def _to_numbers(column: pl.Series) -> pl.Series | None:
+    """Numbers as they are, dates as days, null for other texts; None for cells of another kind."""
     kind = column.dtype
-    if kind.is_integer() and (far := int((column.cast(pl.Float64).abs() > 2**53).sum())):
-        raise DataError(
-            f'{table.source}: "{column.name}" has {far} whole numbers beyond 2⁵³, which are probably not amounts; '
-            "drop the column if they are codes, or divide them first"
-        )
     if kind.is_float() or kind.is_integer():
         return column
     if kind == pl.Date:
         return column.to_physical()
-    if not column.count():  # a column of nothing has no type
+    return column.str.to_date(_DAY, strict=False).to_physical() if kind == pl.String else None
+
+
+def _are_whole(column: pl.Series, given: Sequence[Any] | None) -> bool:
+    """Whether noise moves cells by whole steps."""
+    return not column.dtype.is_float() and not says_decimals(given)
+
+
+def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> None:
+    name, kind = column.name, column.dtype
+    if facts.distant:
+        raise DataError(
+            f'{source}: "{name}" has {facts.distant} whole numbers beyond 2⁵³, which are probably not amounts; '
+            "drop the column if they are codes, or divide them first"
+        )
+    is_number = kind.is_float() or kind.is_integer() or kind == pl.Date
+    if not facts.known and not is_number:  # a column of nothing has no type
         raise PolicyError(
-            f'{table.source}: all {len(column)} cells of "{column.name}" are missing, so there is nothing to add noise '
+            f'{source}: all {facts.cells} cells of "{name}" are missing, so there is nothing to add noise '
             "to; take the column out of the method's `columns`"
         )
-    if kind == pl.String:
-        days = column.str.to_date(_DAY, strict=False)
-        if days.null_count() == column.null_count():
-            return days.to_physical()
-    words = "text" if kind == pl.String else str(kind).lower()
-    raise PolicyError(
-        f'{table.source}: "{column.name}" holds {words}; noise can be added to numbers and dates (2009-06-30). '
-        "Decimals "
-        "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
-    )
+    if facts.texts:
+        words = "text" if kind == pl.String else str(kind).lower()
+        raise PolicyError(
+            f'{source}: "{name}" holds {words}; noise can be added to numbers and dates (2009-06-30). '
+            "Decimals "
+            "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
+        )
+    if facts.strange:
+        raise DataError(
+            f'{source}: "{name}" has {facts.strange} cells that are not finite numbers; make them missing, or correct '
+            "them"
+        )
 
 
 def _choose_column_range(
-    table: Table, name: str, numbers: Floats, given_range: Sequence[Any] | None
+    name: str, facts: NumberFacts, source: str, given_range: Sequence[Any] | None
 ) -> tuple[float, float]:
     if given_range is None:
-        if not len(numbers):
+        if not facts.known:
             raise ImpossibleRelease(
-                f'{table.source}: "{name}" has no known value, so its range is undefined; leave the '
+                f'{source}: "{name}" has no known value, so its range is undefined; leave the '
                 f'column out, or give a range, as in ranges={{"{name}": (0, 120)}}'
             )
-        if numbers.min() == numbers.max():
+        if facts.low == facts.high:
             raise ImpossibleRelease(
-                f'{table.source}: all {len(numbers)} known values of "{name}" are the same, so its range has no width; '
+                f'{source}: all {facts.known} known values of "{name}" are the same, so its range has no width; '
                 f'give one, as in ranges={{"{name}": (0, 120)}}'
             )
-        return float(numbers.min()), float(numbers.max())
+        return facts.low, facts.high
     low, high = (parse_end(end) for end in given_range)
     if not (low < high and np.isfinite(high - low)):
         raise PolicyError(f'the range of "{name}" must consist of two different finite values, the smaller first')
-    outside = int(((numbers < low) | (numbers > high)).sum())
-    if outside:
+    if facts.outside:
         raise DataError(
-            f'{table.source}: "{name}" has {outside} values outside the given range; widen the '
+            f'{source}: "{name}" has {facts.outside} values outside the given range; widen the '
             "range, or bring the values into it"
         )
     return low, high
 
 
-def _refuse_extremes(table: Table, name: str, numbers: Floats, low: float, high: float) -> None:
-    large = int((np.abs(numbers) > LARGE).sum())
-    if large:
+def _refuse_extremes(name: str, facts: NumberFacts, source: str, low: float, high: float) -> None:
+    if facts.large:
         raise DataError(
-            f'{table.source}: "{name}" has {large} values beyond ±10¹⁰⁰, too large to compute with; divide '
+            f'{source}: "{name}" has {facts.large} values beyond ±10¹⁰⁰, too large to compute with; divide '
             "all of them first, or make these missing"
         )
     if max(-low, high) > LARGE or high - low < _SMALL:
         raise DataError(
-            f'{table.source}: the range of the {len(numbers)} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
+            f'{source}: the range of the {facts.known} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
             "narrower than 10⁻¹⁰⁰, which cannot be computed with; divide or multiply them first, or give a "
             "range of another size"
         )

@@ -144,7 +144,7 @@ def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     """How many values noise may leave unchanged before that is rarer than `chance`."""
     from scipy.special import bdtrc
 
-    count, half = len(column.numbers), (noise.step or noise.grid) / 2
+    count, half = column.count, (noise.step or noise.grid) / 2
     within = float(noise.below(np.array([half]))[0] - noise.below(np.array([-half]))[0])
     low, high = -1, count  # more than `low` is likelier than that, more than `high` is not
     while high - low > 1:
@@ -188,11 +188,16 @@ def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Gene
     Noise of 10¹⁷ would be a multiple of 16, and the release would disclose everybody's remainder. So digits below a
     share of 2⁻²⁴ are drawn separately and uniformly; if the scale is less than 2²⁴ there are none.
     """
-    unit = 2 ** max(0, int(np.ceil(np.log2(scale))) - 24)
-    if not step or unit == 1:
+    unit = count_low_digits(scale, step)
+    if unit == 1:
         return noise
     coarse = np.rint(noise / unit).astype(np.int64) * unit
     return np.asarray(coarse + chance.integers(-(unit // 2), unit // 2, len(noise)))
+
+
+def count_low_digits(scale: float, step: float) -> int:
+    """How many whole numbers a step of noise spans whose digits float noise lacks: a power of two; 1 if it has all."""
+    return 2 ** max(0, int(np.ceil(np.log2(scale))) - 24) if step else 1
 
 
 def compute_least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:

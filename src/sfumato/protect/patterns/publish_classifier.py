@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
+import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints
@@ -35,6 +36,9 @@ from sfumato.table import Table
 MOST_VALUES = 100
 """More different values of a column are not tried as splits."""
 
+NOBODY, FEW, CERTAIN = "nobody is in one of the parts", "a class has fewer than k people", "a class is too certain"
+"""Why a split may not be published."""
+
 
 class PublishClassifier(Method):
     """Publish the rules of a decision tree that predicts a column: per leaf how many people it describes, by class.
@@ -50,6 +54,7 @@ class PublishClassifier(Method):
 
     gives: ClassVar[str] = "patterns"
     utility = "baskets"
+    section = "classifier"
     iso_20889: ClassVar[str] = "aggregation"
     loss_meaning: ClassVar[str] = "Of the rows whose class is known, the share that the rules get wrong."
     public_fields: ClassVar[tuple[str, ...]] = (
@@ -90,39 +95,54 @@ class PublishClassifier(Method):
         classes = self._code_classes(data)
         splits = list(self._list_splits(data))
         root = TreeLeaf((), np.flatnonzero(classes.codes >= 0))
-        rules = [rule for leaf in self._grow(root, classes, splits) for rule in classes.count_rules(leaf)]
+        withheld: list[WithheldSplit] = []
+        leaves = list(self._grow(root, classes, splits, withheld))
+        rules = [rule for leaf in leaves for rule in classes.count_rules(leaf)]
         published = Rules.of_counts(rules, len(root.rows))
         return Release(
             data=published,
             method=self,
             claims=self._claims(),
             losses={"loss": _count_errors(rules) / len(root.rows), "leaves": len({rule.left for rule in rules})},
-            details=PatternDetails(min_support=self.k),
+            details=PatternDetails(min_support=self.k, withheld_splits=list_withheld_splits(withheld)),
         )
 
-    def _grow(self, leaf: TreeLeaf, classes: ClassCodes, splits: list[TreeSplit]) -> Iterator[TreeLeaf]:
-        """The leaves below a node: it is split where that lowers impurity most and every count stays large."""
+    def _grow(
+        self, leaf: TreeLeaf, classes: ClassCodes, splits: list[TreeSplit], withheld: list[WithheldSplit]
+    ) -> Iterator[TreeLeaf]:
+        """The leaves below a node: it is split where that lowers impurity most and every count stays large.
+
+        Where a split that may not be published would be better, the best such one is added to `withheld`.
+        """
         report_progress("growing a tree", len(leaf.path), self.max_depth)
         best: tuple[TreeLeaf, TreeLeaf] | None = None
-        least = classes.measure_impurity(leaf.rows) - 1e-9
+        refused: WithheldSplit | None = None
+        least = refused_least = classes.measure_impurity(leaf.rows) - 1e-9
         for split in splits if len(leaf.path) < self.max_depth else ():
             parts = leaf.divide(split)
-            if all(self._allows(classes.count(part.rows)) for part in parts):
-                impurity = sum(classes.measure_impurity(part.rows) for part in parts)
-                if impurity < least:
-                    best, least = parts, impurity
+            impurity = sum(classes.measure_impurity(part.rows) for part in parts)
+            why = next((why for part in parts if (why := self._find_disclosure(classes.count(part.rows)))), "")
+            if not why and impurity < least:
+                best, least = parts, impurity
+            elif why and impurity < refused_least:
+                refused, refused_least = WithheldSplit(leaf.path, len(leaf.rows), split.condition, why), impurity
+        if refused is not None and refused_least < least:
+            withheld.append(refused)
         if best is None:
             yield leaf
             return
         for part in best:
-            yield from self._grow(part, classes, splits)
+            yield from self._grow(part, classes, splits, withheld)
 
-    def _allows(self, counts: Ints) -> bool:
-        """Whether the counts of a leaf may be published."""
+    def _find_disclosure(self, counts: Ints) -> str:
+        """Why the counts of a leaf may not be published; empty if they may."""
         held = counts[counts > 0]
-        if not len(held) or int(held.min()) < self.k:
-            return False
-        return Fraction(int(held.max()), int(held.sum())) <= Fraction(repr(self.max_confidence))
+        if not len(held):
+            return NOBODY
+        if int(held.min()) < self.k:
+            return FEW
+        certain = Fraction(int(held.max()), int(held.sum())) > Fraction(repr(self.max_confidence))
+        return CERTAIN if certain else ""
 
     def _code_classes(self, data: Table) -> ClassCodes:
         if self.target not in data.frame.columns or self.target in data.identifying:
@@ -138,7 +158,7 @@ class PublishClassifier(Method):
         rest = tuple(f"not {self.target} = {value}" for value in told)
         classes = ClassCodes((*names, rest) if len(told) < len(values) else tuple(names), codes)
         counts = classes.count(np.flatnonzero(codes >= 0))
-        if not self._allows(counts):
+        if self._find_disclosure(counts):
             raise ImpossibleRelease(
                 f'{data.source}: {int((counts < self.k).sum())} classes of "{self.target}" have fewer than {self.k} '
                 "rows, or one of them has a larger share than max_confidence; name the common ones in classes, "
@@ -208,7 +228,8 @@ class PublishClassifier(Method):
             needs_original=True,
             meaning="Every published support and confidence is the true one.",
         )
-        return claim_least_support(self.k), told, apart, unsure, true
+        many = claim_least_support(self.k, "Every leaf, and every class of a leaf, has at least this many people.")
+        return many, told, apart, unsure, true
 
 
 @dataclass(frozen=True)
@@ -217,6 +238,24 @@ class TreeSplit:
 
     condition: str
     fits: Flags
+
+
+@dataclass(frozen=True)
+class WithheldSplit:
+    """A split that would predict better, and discloses too much."""
+
+    path: tuple[str, ...]
+    people: int
+    """How many are at the node."""
+    condition: str
+    why: str
+
+
+def list_withheld_splits(splits: list[WithheldSplit]) -> pl.DataFrame:
+    """Withheld splits as a frame."""
+    rows = [(list(split.path), split.people, split.condition, split.why) for split in splits]
+    kinds = {"node": pl.List(pl.String), "people": pl.Int64, "condition": pl.String, "why": pl.String}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 @dataclass(frozen=True)

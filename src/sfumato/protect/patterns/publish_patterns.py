@@ -126,13 +126,15 @@ class PublishPatterns(Method):
         return {"additive": (complete,), "suppressive": (true,), "none": (complete, true)}[self.repair]
 
 
-def claim_least_support(least: int) -> Claim:
+def claim_least_support(
+    least: int, meaning: str = "Every published itemset is held by at least this many baskets."
+) -> Claim:
     """Claim that every published itemset describes many people."""
     return Claim(
         property="least_support",
         threshold=least,
         measure="least_support",
-        meaning="Every published itemset is held by at least this many baskets.",
+        meaning=meaning,
     )
 
 

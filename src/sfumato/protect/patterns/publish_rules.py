@@ -8,6 +8,7 @@ published rules and of their left sides. Atzori, Bonchi, Giannotti, Pedreschi, *
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -15,6 +16,7 @@ from pydantic import Field
 
 from sfumato.baskets import Baskets
 from sfumato.data.rule_set_files import RuleCount
+from sfumato.details import PatternDetails
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.association_rules import find_association_rules
 from sfumato.mine.baskets.itemsets import Itemsets
@@ -27,6 +29,7 @@ from sfumato.protect.patterns.publish_patterns import (
     claim_safe_patterns,
     claim_true_supports,
 )
+from sfumato.protect.patterns.rule_changes import find_rule_channels, list_rule_changes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.rules import Rules
@@ -79,14 +82,20 @@ class PublishRules(Method):
         if least > len(data):
             raise PolicyError(f"min_support is {least} baskets, and there are {len(data)}: lower min_support")
         true = PublishPatterns(k=self.k, min_support=self.min_support, repair="none").protect(data).data
-        published = self._derive(mined.data)
-        losses = compare_rules(self._derive(true), published)
+        true_rules, published = self._derive(true), self._derive(mined.data)
+        losses = compare_rules(true_rules, published)
+        mining = mined.details.part(PatternDetails) or PatternDetails()
+        details = replace(
+            mining,
+            rule_channels=None if mining.channels is None else find_rule_channels(mining.channels, true_rules),
+            rule_changes=list_rule_changes(true_rules, published, true, mined.data),
+        )
         return Release(
             data=published,
             method=self,
             claims=self._claims(published, least),
             losses={**losses, "added_baskets": published.baskets - len(data)},
-            details=mined.details,
+            details=details,
         )
 
     def _derive(self, patterns: Patterns) -> Rules:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from sfumato.arrays import Flags, Ints
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
 
-_CHUNK = 256
+if TYPE_CHECKING:
+    from sfumato.kernels.sequences.closest_path import CutSequences, MergedTree, PathSearch, PathTree
+
+_CHUNK = 512
 """How many sequences a thread takes at a time, so that progress is reported and an interrupt is seen."""
-_LEVELS = 64
-"""For how many levels below a node the most support is known: a path of 10,000 nodes must not need their square."""
 
 
 def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints) -> Ints:
@@ -25,17 +27,17 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
     Of several, the shortest path wins, then the one with the most support, then the first in order. `starts` are the
     last nodes of the paths that the sequences start with.
     """
-    from sfumato.kernels.sequences.closest_path import CutSequences, find_closest_paths
+    from sfumato.kernels.sequences.closest_path import find_closest_paths
 
     if not len(starts):
         return np.zeros(0, dtype=np.int64)
-    paths = _prepare_tree(tree, supports)
-    sequences = CutSequences(cut.labels, cut.offsets, starts)
+    paths, whole = _prepare_tree(tree, supports), _link_nodes(tree, supports)
+    order, sequences = _order_by_labels(cut, starts)
     closest = np.zeros(len(starts), dtype=np.int64)
 
     def search_chunk(first: int) -> None:
-        scratch = _make_scratch(tree, cut)
-        find_closest_paths(paths, sequences, scratch, first, min(first + _CHUNK, len(starts)), closest)
+        scratch, merged = _make_scratch(tree, cut), _make_merged_tree(len(tree))
+        find_closest_paths(paths, whole, merged, sequences, scratch, first, min(first + _CHUNK, len(starts)), closest)
 
     chunks = range(0, len(starts), _CHUNK)
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
@@ -46,7 +48,9 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
                 report_progress("looking for the closest paths", done, len(chunks))
         finally:
             pool.shutdown(cancel_futures=True)
-    return closest
+    found = np.empty_like(closest)
+    found[order] = closest
+    return found
 
 
 def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
@@ -57,7 +61,7 @@ def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
     low = low[low > 0]
     paths = _prepare_tree(tree, supports)
     spelled = tree.spell_paths(low)
-    sequences = CutSequences(spelled.labels, spelled.offsets, low)
+    sequences = CutSequences(spelled.labels, spelled.offsets, low, low)
     counts = np.zeros(len(low), dtype=np.int64)
     for first in range(0, len(low), _CHUNK):
         report_progress("counting what contains rare paths", first, len(low))
@@ -67,29 +71,55 @@ def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
     return rare
 
 
-def _prepare_tree(tree: PrefixTree, supports: Ints) -> object:
-    """The tree with what a search must know: children by height, and the most support below each node."""
-    from sfumato.kernels.sequences.closest_path import PathTree, collect_tops
+def _prepare_tree(tree: PrefixTree, supports: Ints) -> PathTree:
+    from sfumato.kernels.sequences.closest_path import PathTree
 
-    heights = tree.heights()
-    nodes = np.arange(1, len(tree))
-    children = nodes[np.lexsort((nodes, -heights[1:], tree.parents[1:]))]
-    child_offsets = np.concatenate(([0], np.cumsum(np.bincount(tree.parents[1:], minlength=len(tree)))))
-    top_offsets = np.concatenate(([0], np.cumsum(np.minimum(heights + 1, _LEVELS))))
-    tops = np.zeros(int(top_offsets[-1]), dtype=np.int64)
-    collect_tops(tree.parents, supports, top_offsets, tops)
-    searched = (child_offsets, children, top_offsets, tops)
-    return PathTree(tree.labels, tree.depths, tree.ends, heights, supports, *searched)
+    return PathTree(tree.labels, tree.parents, tree.depths, tree.ends, tree.heights(), supports)
 
 
-def _make_scratch(tree: PrefixTree, cut: LabelLists) -> object:
+def _link_nodes(tree: PrefixTree, supports: Ints) -> MergedTree:
+    """The tree as a search wants it, each node a group of its own, children from the highest on."""
+    from sfumato.kernels.sequences.closest_path import MergedTree
+
+    heights, nodes = tree.heights(), np.arange(len(tree))
+    children = nodes[1:][np.lexsort((nodes[1:], -heights[1:], tree.parents[1:]))]
+    eldest, younger = np.zeros(len(tree), dtype=np.int64), np.zeros(len(tree), dtype=np.int64)
+    is_first = np.diff(tree.parents[children], prepend=-1) != 0
+    eldest[tree.parents[children[is_first]]] = children[is_first]
+    younger[children[:-1]] = np.where(is_first[1:], 0, children[1:])
+    return MergedTree(tree.labels, eldest, younger, tree.parents, heights, nodes, tree.depths, supports, tops=supports)
+
+
+def _make_merged_tree(nodes: int) -> MergedTree:
+    from sfumato.kernels.sequences.closest_path import MergedTree
+
+    return MergedTree(np.empty(nodes, dtype=np.int32), *(np.empty(nodes, dtype=np.int64) for _ in range(8)))
+
+
+def _order_by_labels(cut: LabelLists, starts: Ints) -> tuple[Ints, CutSequences]:
+    """Sequences ordered such that those with the same labels are neighbours; a bit of a word stands for some labels."""
+    from sfumato.kernels.sequences.closest_path import CutSequences
+
+    marks = np.bitwise_or.reduceat(np.uint64(1) << (cut.labels % 64).astype(np.uint64), cut.offsets[:-1])
+    order = np.argsort(marks, kind="stable")
+    bounds = np.flatnonzero(np.diff(marks[order])) + 1
+    sizes = np.diff(np.concatenate(([0], bounds, [len(order)])))
+    runs = np.repeat(np.cumsum(sizes), sizes)
+    ordered = cut.select(order)
+    return order, CutSequences(ordered.labels, ordered.offsets, starts[order], runs)
+
+
+def _make_scratch(tree: PrefixTree, cut: LabelLists) -> PathSearch:
     from sfumato.kernels.sequences.closest_path import PathSearch
 
     labels = int(max(tree.labels.max(), cut.labels.max(initial=0))) + 1
-    words = (int(np.diff(cut.offsets).max(initial=0)) + 63) // 64
+    words = max((int(np.diff(cut.offsets).max(initial=0)) + 63) // 64, 1)
     depth = int(tree.depths.max()) + 1
     return PathSearch(
-        np.zeros((labels, words + 1), dtype=np.uint64),
-        np.zeros((depth, max(words, 1)), dtype=np.uint64),
-        *(np.zeros(depth, dtype=np.int64) for _ in range(4)),
+        masks=np.zeros((labels, words), dtype=np.uint64),
+        members=np.zeros(labels, dtype=np.bool_),
+        groups=np.zeros(len(tree), dtype=np.int64),
+        rows=np.zeros((depth, words), dtype=np.uint64),
+        common=np.zeros(depth, dtype=np.int64),
+        cursors=np.zeros(depth, dtype=np.int64),
     )

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What `sfumato measure --original` says about a release beside its originals.
+
+What columns still tell about a class, and how far the joint distribution of a confidential column moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sfumato.table import Table
+
+
+def compare_with_originals(
+    published: Table, original: Table, quasi: Sequence[str], sensitive: Sequence[str], target: str | None, bins: int
+) -> dict[str, Any]:
+    """The class entropy of the target given the quasi-identifying columns, and the divergence of sensitive columns."""
+    from sfumato.measure import class_entropy, joint_divergence
+
+    found: dict[str, Any] = {}
+    if target is not None:
+        entropy = class_entropy(original, published, target, columns=[*quasi, target], bins=bins)
+        parts = {"class": entropy.target, **entropy.columns, "all of them": entropy.together}
+        found["class_entropy"] = {
+            "target": target,
+            "bits": {name: {"original": one.original, "released": one.released} for name, one in parts.items()},
+            "mean_change": entropy.mean_change,
+        }
+    if sensitive:
+        found["joint_divergence"] = {
+            name: vars(joint_divergence(original, published, name, list(quasi))) for name in sensitive
+        }
+    return found
+
+
+def print_compared(found: dict[str, Any]) -> None:
+    """The same as tables."""
+    from sfumato.cli.messages import print_grid
+    from sfumato.cli.terminal import print_line
+
+    if "class_entropy" in found:
+        entropy = found["class_entropy"]
+        rows = [
+            ("on its own" if name == "class" else name, f"{bits['original']:.4f}", f"{bits['released']:.4f}")
+            for name, bits in entropy["bits"].items()
+        ]
+        title = f'What is uncertain about "{entropy["target"]}", in bits'
+        print_grid(title, ("given", "originals", "release"), rows)
+        lost = entropy["mean_change"]
+        print_line(f"On average a column says {abs(lost):.4f} bits {'less' if lost >= 0 else 'more'} about it.")
+    if "joint_divergence" in found:
+        rows = [
+            (name, f"{moved['patterns']:.4f}", f"{moved['simple_bayes']:.4f}")
+            for name, moved in found["joint_divergence"].items()
+        ]
+        title = "How far the joint distribution with --quasi moved, in bits (I-divergence)"
+        print_grid(title, ("column", "full patterns", "simple Bayes"), rows)

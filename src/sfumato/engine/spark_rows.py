@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""Rows in Parquet files, counted and changed by Spark's executors; the driver holds distinct rows and some batches.
+
+The files lie where the driver and the executors see them under one path. Rows are numbered by file and by position, in
+the order in which the files are given, and come back in this order, whichever executor is done first.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import sfumato
+from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
+from sfumato.engine.duckdb_rows import check_schemas
+from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
+from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.spark_session import count_cores, explain_failure, find_session
+from sfumato.engine.spark_tasks import (
+    PACKED,
+    Change,
+    ChangeTask,
+    CompareTask,
+    CountTask,
+    KeyTypes,
+    ReachTask,
+    SampleCells,
+    unpack_frame,
+)
+from sfumato.engine.stored_rows import (
+    BATCH_ROWS,
+    CodeMap,
+    Found,
+    MemoryRows,
+    RowCounts,
+    SizeCounts,
+    StoredRows,
+    TooManyRows,
+    sort_counts,
+)
+from sfumato.errors import DataError
+from sfumato.private_file import create_private
+from sfumato.progress import report_progress
+from sfumato.table import simplify_frame
+
+_UNITS_A_TASK = 4
+_BYTES_A_CELL = 16
+"""What a cell takes on its way back to the driver, packed and unpacked."""
+
+
+class SparkRows(StoredRows):
+    """The rows of some Parquet files of one schema."""
+
+    def __init__(self, files: Sequence[Path], source: str) -> None:
+        """Check that all files have the same columns and that executors see them; no row is read."""
+        self.files, self.source = tuple(file.absolute() for file in files), source
+        empty = pl.from_arrow(check_schemas(self.files).empty_table())
+        assert isinstance(empty, pl.DataFrame)
+        self.schema = dict(simplify_frame(empty, source).schema)
+        heights = [pq.read_metadata(file).num_rows for file in self.files]
+        self.height = sum(heights)
+        self._units = cut_units(self.files, heights)
+        self._session = find_session()
+        self._missing: dict[str, int] | None = None
+        self._values: dict[str, int] = {}
+        self._refuse_unseen_files(self.files)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A plan that is sent to executors takes the columns along, and neither the rows nor the session."""
+        return MemoryRows, (pl.DataFrame(schema=dict(self.schema)), self.source)
+
+    def refuse_unseen(self, folder: Path) -> None:
+        """Let executors look for a file in it, which only its owner can read."""
+        probe = folder.absolute() / "seen-by-executors"
+        create_private(probe, b"sfumato")
+        try:
+            self._refuse_unseen_files([probe] * 2 * count_cores(self._session))
+        finally:
+            probe.unlink()
+
+    def open_files(self, files: Sequence[Path], scratch: Path, source: str) -> SparkRows:
+        """Other files, counted by Spark too."""
+        return SparkRows(files, source)
+
+    def count_rows(self, columns: Sequence[str]) -> RowCounts:
+        """Group in every task, then in Spark: a value that most rows have is one row of each task."""
+        keys, grouped = self._group(columns)
+        return sort_counts(keys.decode(self._fetch(grouped)))
+
+    def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
+        """The same; tasks join the codes."""
+        keys, grouped = self._group(list(maps), maps)
+        counted = self._fetch(grouped if most is None else grouped.limit(most + 1))
+        if most is not None and counted.num_rows > most:
+            raise TooManyRows
+        return sort_counts(keys.decode(counted))
+
+    def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
+        """Group, then group the sizes of the groups."""
+        _, grouped = self._group(columns)
+        counted = self._fetch(grouped.groupBy("n").count())
+        sizes, classes = (counted.column(place).to_numpy().astype(np.int64) for place in (0, 1))
+        order = np.argsort(sizes)
+        return SizeCounts(sizes[order], classes[order])
+
+    def estimate_tuples(self, columns: Sequence[str]) -> int:
+        """Estimate in Spark, from hashes."""
+        from pyspark.sql import functions
+
+        keys, counted = self._count(columns)
+        estimate = functions.approx_count_distinct(functions.xxhash64(*keys.names))
+        return int(self._fetch(counted.agg(estimate)).column(0)[0].as_py())
+
+    def count_values(self, column: str) -> int:
+        """Count distinct values that are not missing."""
+        if column not in self._values:
+            keys, grouped = self._group([column])
+            present = grouped.where(f"{keys.names[0]} IS NOT NULL").groupBy().count()
+            self._values[column] = int(self._fetch(present).column(0)[0].as_py())
+        return self._values[column]
+
+    def count_missing(self) -> dict[str, int]:
+        """Count nulls of all columns at once."""
+        if self._missing is None:
+            counts = dict.fromkeys(self.schema, 0)
+            for part in self.map_batches(_count_nulls):
+                counts = {name: counts[name] + int(part[name][0]) for name in counts}
+            self._missing = counts
+        return self._missing
+
+    def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
+        """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
+        known: dict[int, dict[str, int]] = {}
+        total = dict.fromkeys(columns, 0)
+        for first, part in zip(self._list_begins(), self.map_batches(_count_known, columns), strict=True):
+            known[first] = total
+            total = {name: total[name] + int(part[name][0]) for name in columns}
+        sample = SampleCells({name: max(1, total[name] // most) for name in columns}, known)
+        parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
+        for part in self.map_batches(sample, columns) if columns else ():
+            for name in columns:
+                parts[name].append(part[name][0].alias(name))
+        return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
+
+    def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Read by the driver itself: rows that nobody changes need no executor."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        for unit in self._units:
+            yield from read_unit(unit, chosen)
+
+    def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, chosen, change)))
+
+    def compare_batches(
+        self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
+    ) -> Iterator[Found]:
+        """Compare in executors, which find what was published of a run by the numbers of its rows."""
+        assert isinstance(published, SparkRows) and (taken is None or isinstance(taken, SparkRows))
+        if published.height != (self if taken is None else taken).height:
+            raise explain_unaligned(published)
+        places = {} if taken is None else self._count_published(taken)
+        columns = [name for name in self.schema if name in published.schema]
+        numbers = None if taken is None else taken.files[0]
+        task = CompareTask(self._units, columns, published.files[0], numbers, places, compare)
+        for done, packed in enumerate(self._run_lots(task)):
+            report_progress(step, min(done * BATCH_ROWS, self.height), self.height)
+            yield pickle.loads(packed)
+
+    def _count_published(self, taken: StoredRows) -> dict[int, int]:
+        """For each row that begins a batch, and the one after the last: how many rows before it were published."""
+        bounds = np.array([*self._list_begins(), self.height])
+        counts = np.zeros(len(bounds), dtype=np.int64)
+        for batch in taken.iterate_batches([ROW]):
+            counts += np.searchsorted(batch[ROW].to_numpy(), bounds)
+        return dict(zip(bounds.tolist(), counts.tolist(), strict=True))
+
+    def _list_begins(self) -> list[int]:
+        """The number of the first row of each batch."""
+        lengths = [(unit.offset, unit.end - unit.begin) for unit in self._units]
+        return [row for offset, length in lengths for row in range(offset, offset + length, BATCH_ROWS)]
+
+    def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
+        """What tasks packed, in the order of rows."""
+        with ThreadPoolExecutor(1) as ahead:
+            lots: deque[Future[list[bytes]]] = deque()
+            for begin, end in self._cut_lots(len(task.columns)):
+                lots.append(ahead.submit(self._run_lot, task, begin, end))
+                if len(lots) > 1:
+                    yield from lots.popleft().result()
+            for lot in lots:
+                yield from lot.result()
+
+    def _run_lot(self, task: ChangeTask | CompareTask, begin: int, end: int) -> list[bytes]:
+        """What is made of some runs."""
+        numbers = self._session.range(begin, end, 1, end - begin)
+        made = self._fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
+        packed: list[bytes] = made.column("rows").to_pylist()
+        return packed
+
+    def _cut_lots(self, columns: int) -> Iterator[tuple[int, int]]:
+        """As many runs at once as keep all cores busy, if the driver can hold what comes back."""
+        room = find_memory_budget() // 4 // (UNIT_ROWS * _BYTES_A_CELL * max(columns, 1))
+        begin = 0
+        while begin < len(self._units):  # executors may come and go
+            end = min(begin + max(1, min(room, 2 * count_cores(self._session))), len(self._units))
+            yield begin, end
+            begin = end
+
+    def _group(self, columns: Sequence[str], maps: Mapping[str, CodeMap] | None = None) -> tuple[KeyTypes, Any]:
+        """The distinct rows with their counts, in Spark."""
+        from pyspark.sql import functions
+
+        keys, counted = self._count(columns, maps)
+        return keys, counted.groupBy(*keys.names).agg(functions.sum("n").alias("n"))
+
+    def _count(self, columns: Sequence[str], maps: Mapping[str, CodeMap] | None = None) -> tuple[KeyTypes, Any]:
+        """The distinct rows of each task with their counts, in Spark."""
+        kinds = {name: self.schema[name] if maps is None else pl.Int32() for name in columns}
+        keys = KeyTypes(kinds)
+        task = CountTask(self._units, list(columns), keys, maps)
+        tasks = max(2 * count_cores(self._session), ceil(self.height / (_UNITS_A_TASK * UNIT_ROWS)))
+        numbers = self._session.range(0, len(self._units), 1, max(1, min(len(self._units), tasks)))
+        return keys, numbers.mapInArrow(task, keys.declaration)
+
+    def _fetch(self, frame: Any) -> pa.Table:
+        try:
+            return frame.toArrow()
+        except Exception as error:  # pyspark's and py4j's own, of many kinds
+            raise explain_failure(error, self.source) from None
+
+    def _refuse_unseen_files(self, files: Sequence[Path]) -> None:
+        """Stop if executors see other files than the driver, or run another program."""
+        task = ReachTask([(file, file.stat().st_size) for file in files], sfumato.__version__)
+        tasks = min(len(files), 2 * count_cores(self._session))
+        numbers = self._session.range(0, len(files), 1, tasks)
+        try:
+            found = numbers.mapInArrow(task, "problem string").toArrow().column(0).to_pylist()
+        except Exception as error:
+            raise DataError(
+                f"Spark's executors cannot run sfumato ({type(error).__name__}): they need Python with sfumato and its "
+                "libraries. Package the environment, and set PYSPARK_PYTHON to the Python in it"
+            ) from None
+        kind, _, what = next((text for text in sorted(found, reverse=True) if text), "").partition(" ")
+        if kind == "version":
+            ours = sfumato.__version__
+            raise DataError(f"Spark's executors run sfumato {what} and the driver {ours}; package them alike")
+        if kind == "file":
+            raise DataError(
+                f"{what}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
+                "must lie on storage that all machines see under one path, and executors must run as the same user"
+            )
+
+
+def _count_nulls(rows: pl.DataFrame, _: int) -> pl.DataFrame:
+    return rows.null_count()
+
+
+def _count_known(rows: pl.DataFrame, _: int) -> pl.DataFrame:
+    return rows.count()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The Spark session that counts: the active one, one on the named master, or as Spark itself is set up."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import warnings
+from typing import Any
+
+from sfumato.errors import DataError
+
+MASTERS = ("SFUMATO_SPARK_MASTER", "SPARK_MASTER")
+_OURS = re.compile(r"sfumato\.errors\.\w+: (.*)")
+_WITHOUT = "use --engine duckdb, or --engine memory"
+
+
+def require_spark() -> None:
+    """Stop if pyspark or Java is not there."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise DataError(f'the engine spark is not installed; run: pip install "sfumato[spark]", or {_WITHOUT}')
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        raise DataError(
+            f"the engine spark needs Java 17 or later, and there is no java command; install it, or {_WITHOUT}"
+        )
+
+
+def find_session() -> Any:
+    """The session of this process, made if there is none; it lives as long as the process."""
+    require_spark()
+    # Of pandas, which nothing here uses.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # executors on this machine need the same libraries
+    builder = SparkSession.builder.appName("sfumato").config("spark.ui.showConsoleProgress", "false")
+    master = next((os.environ[name] for name in MASTERS if os.environ.get(name)), None)
+    if master is not None:
+        builder = builder.master(master)
+        if master.startswith("local"):
+            builder = builder.config("spark.ui.enabled", "false")
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:  # py4j's, Java's and pyspark's own
+        where = "as Spark is set up" if master is None else f"on {master}"
+        raise DataError(
+            f"no Spark session could be started {where} ({type(error).__name__}); is Java 17 or later installed, and "
+            f"is {MASTERS[0]} right? Otherwise {_WITHOUT}"
+        ) from None
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def count_cores(session: Any) -> int:
+    """About how many tasks run at once."""
+    return int(session.sparkContext.defaultParallelism)
+
+
+def explain_failure(error: Exception, source: str) -> DataError:
+    """What a task of ours said, or else the kind of error alone: Spark's own text may hold a cell."""
+    found = _OURS.search(str(error))
+    if found is not None:
+        return DataError(found[1].strip())
+    if "maxResultSize" in str(error):
+        return DataError(
+            f"{source}: more distinct rows came back than spark.driver.maxResultSize allows; raise it, or give columns "
+            "of very many values a coarser hierarchy or another role"
+        )
+    return DataError(f"{source}: Spark could not finish ({type(error).__name__}); its logs say why")

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Check noise on a release that stays in its file, against originals that stay in theirs.
+
+Numbers before and after are put beside each other in a temporary file, and differences are sorted there: the system
+keeps in memory what fits. The tests are those of `noise_checks`, on the whole column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Floats
+from sfumato.engine.aligned_batches import align_batches
+from sfumato.errors import DataError
+from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
+from sfumato.measure.noise.noise_checks import (
+    count_cells_changed_besides_noise,
+    flag_outside_intervals,
+    measure_narrowest_interval,
+    read_noise_numbers,
+)
+from sfumato.measure.noise.stated_law import StatedLaw, find_narrowest, judge_differences, pick_distances, split_rows
+from sfumato.release import Number
+
+if TYPE_CHECKING:
+    from sfumato.measure.anonymity.stored_claims import StoredEvidence
+    from sfumato.measure.stored_changes import StoredComparison
+
+Arguments = Mapping[str, Any]
+
+
+class NumberPair(NamedTuple):
+    """Numbers of the same rows, before and after."""
+
+    true: Floats
+    shown: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class StoredPairs:
+    """A column before and after, in a temporary file: NaN where a cell is missing."""
+
+    column: str
+    both: Floats
+    whole: bool
+    single: bool
+    """Whether originals have single precision."""
+    place: Path
+    source: str
+
+    @classmethod
+    def of(cls, column: str, comparison: StoredComparison, scratch: Path) -> StoredPairs:
+        """Put the numbers of both files beside each other."""
+        original, published = comparison.original, comparison.published
+        place = scratch / f"pairs-{list(published.rows.schema).index(column)}"
+        both = np.memmap(place, np.float64, "w+", shape=(2, published.rows.height))
+        whole, begin = True, 0
+        for batch in align_batches(original.rows, published.rows, comparison.taken, "comparing numbers", [column]):
+            end = begin + batch.after.height
+            both[0, begin:end], whole = read_noise_numbers(batch.before, column)
+            both[1, begin:end], _ = read_noise_numbers(batch.after, column)
+            begin = end
+        return cls(column, both, whole, original.rows.schema[column] == pl.Float32, place, published.source)
+
+    def iterate(self) -> Iterator[NumberPair]:
+        """The rows in which both are known, some at a time."""
+        for part in split_rows(self.both.shape[1]):
+            true, shown = np.asarray(self.both[0, part]), np.asarray(self.both[1, part])
+            known = np.isfinite(true) & np.isfinite(shown)
+            yield NumberPair(true[known], shown[known])
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows have both."""
+        count = sum(len(pair.true) for pair in self.iterate())
+        if not count and any(np.isfinite(self.both[:, part]).any() for part in split_rows(self.both.shape[1])):
+            raise DataError(f'{self.source}: no row has "{self.column}" both in the release and in the originals')
+        return count
+
+    @cached_property
+    def differences(self) -> Floats:
+        """What was added, sorted in a file."""
+        return self._sort("added", self.count, (pair.shown - pair.true for pair in self.iterate()))
+
+    @cached_property
+    def grain(self) -> float:
+        """The storage precision of the largest number; 0 for whole ones."""
+        pairs = [np.abs(pair).max(initial=0.0) for pair in self.iterate()]
+        largest = max(map(float, pairs), default=0.0)
+        return float(np.spacing(np.float32(largest) if self.single else largest))
+
+    @cached_property
+    def usual(self) -> tuple[float, float]:
+        """The median of the originals, and that of their distances from it; the mean of these if it is 0."""
+        parts = [self.both[0, part] for part in split_rows(self.both.shape[1])]
+        known = int(sum(np.isfinite(part).sum() for part in parts))
+        if not known:
+            return 0.0, 0.0
+        ordered = self._sort("true", known, (part[np.isfinite(part)] for part in parts))
+        ranks = np.unique([(known + 1) // 2, known // 2 + 1])
+        middle = float(np.mean(ordered[ranks - 1]))
+        distance = float(np.mean(pick_distances(ordered, middle, ranks)))
+        means = (float(np.abs(ordered[part] - middle).sum()) for part in split_rows(known))
+        return middle, distance or sum(means) / known
+
+    def standardize(self, part: slice) -> Floats:
+        """Standardized originals, and their distances from the centre; outliers are capped at three times the usual."""
+        middle, usual = self.usual
+        stand = np.clip((self.both[0, part] - middle) / (usual or 1.0), -3.0, 3.0)
+        return np.array((stand, np.abs(stand)))
+
+    def _sort(self, name: str, count: int, parts: Iterator[Floats]) -> Floats:
+        if not count:
+            return np.zeros(0)
+        ordered = np.memmap(self.place.with_suffix(f".{name}"), np.float64, "w+", shape=(count,))
+        begin = 0
+        for part in parts:
+            ordered[begin : begin + len(part)] = part
+            begin += len(part)
+        ordered.sort()
+        return ordered
+
+
+def _measure_privacy(pairs: StoredPairs, arguments: Arguments) -> Number:
+    added = pairs.differences
+    if not len(added):
+        return 0.0
+    held = max(1, int(np.ceil(arguments["confidence"] * len(added) - 1e-9)))
+    step = 1.0 if pairs.whole else 0.0
+    span = arguments["high"] - arguments["low"] + step
+    return float(round((find_narrowest(added, held - 1) + step) / span, 12))
+
+
+def _measure_law(pairs: StoredPairs, arguments: Arguments) -> Number:
+    scale, step = arguments["scale"], arguments["step"]
+    if not pairs.count:
+        return 0.0
+    blur = step / 2 if step else max(1e-5 * scale, arguments["grid"], 2 * pairs.grain)
+    return judge_differences(pairs.differences, StatedLaw(arguments["kind"], scale, step), blur)
+
+
+def _measure_centre(pairs: StoredPairs, arguments: Arguments) -> Number:
+    if not pairs.count:
+        return 0.0
+    total = sum(float((pair.shown - pair.true).sum()) for pair in pairs.iterate())
+    off, error = abs(total / pairs.count), (arguments["deviation"] or 1e-300) / np.sqrt(pairs.count)
+    return round(float(off / error), 12) if off else 0.0
+
+
+def _count_unchanged(pairs: StoredPairs, _: Arguments) -> Number:
+    return sum(int((pair.true == pair.shown).sum()) for pair in pairs.iterate())
+
+
+def _list_shown(pairs: StoredPairs) -> Floats:
+    """The different published values; few, since they are midpoints."""
+    middles = np.zeros(0)
+    for pair in pairs.iterate():
+        middles = np.union1d(middles, pair.shown)
+    return middles
+
+
+def _measure_cut(pairs: StoredPairs, arguments: Arguments) -> Number:
+    return measure_narrowest_cut(_list_shown(pairs), arguments["edges"], arguments["confidence"])
+
+
+def _count_outside_cuts(pairs: StoredPairs, arguments: Arguments) -> Number:
+    edges, whole, single = arguments["edges"], bool(arguments["whole"]), pairs.single
+    return sum(int(flag_outside_cuts(*pair, edges, whole, single=single).sum()) for pair in pairs.iterate())
+
+
+def _measure_interval(pairs: StoredPairs, arguments: Arguments) -> Number:
+    named = {name: arguments[name] for name in ("width", "low", "high", "confidence")}
+    return measure_narrowest_interval(_list_shown(pairs), pairs.whole, **named)
+
+
+def _count_outside(pairs: StoredPairs, arguments: Arguments) -> Number:
+    width, origin, step = (arguments[name] for name in ("width", "origin", "step"))
+    grain = 0.0 if step else pairs.grain
+    return sum(int(flag_outside_intervals(*pair, width, origin, step, grain).sum()) for pair in pairs.iterate())
+
+
+def _measure_dependence(evidence: StoredEvidence, arguments: Arguments) -> Number:
+    """As `measure_noise_dependence`: noise counts by its rank, which is uniform."""
+    pairs = find_pairs(evidence, arguments["column"])
+    law = StatedLaw(arguments["kind"], arguments["scale"], arguments["step"])
+
+    def rank(part: slice) -> Floats:
+        added = pairs.both[1, part] - pairs.both[0, part]
+        return np.array((law.rank(added), law.rank_size(added)))
+
+    size = pairs.both.shape[1]
+    others = [_make_weights(find_pairs(evidence, name)) for name in arguments["others"]]
+    return round(max(_associate(weigh, rank, size) for weigh in (pairs.standardize, *others)), 12)
+
+
+def _make_weights(other: StoredPairs) -> Callable[[slice], Floats]:
+    def weigh(part: slice) -> Floats:
+        theirs = other.both[1, part] - other.both[0, part]
+        return np.vstack((other.standardize(part), theirs, np.abs(theirs)))
+
+    return weigh
+
+
+def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats], size: int) -> float:
+    """By how many standard errors uniform ranks correlate with weights: the maximum over all pairs of rows."""
+
+    def iterate() -> Iterator[tuple[Floats, Floats]]:
+        for part in split_rows(size):
+            weights, places = weigh(part), rank(part)
+            known = np.isfinite(weights[-1]) & np.isfinite(places[0])
+            yield weights[:, known], places[:, known]
+
+    sums, most, count = 0.0, 0.0, 0
+    for weights, _ in iterate():
+        sums, most = sums + weights.sum(axis=1), np.maximum(most, np.abs(weights).max(axis=1, initial=0.0))
+        count += weights.shape[1]
+    if not count:
+        return 0.0
+    squares, products = 0.0, 0.0
+    for weights, places in iterate():
+        about = weights - (sums / count)[:, None]
+        squares, products = squares + np.einsum("ij,ij->i", about, about), products + about @ places.T
+    lengths = np.sqrt(squares)
+    varied = lengths > 1e-9 * most
+    return float((np.abs(products[varied]) * np.sqrt(12) / lengths[varied, None]).max(initial=0.0))
+
+
+def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
+    assert evidence.comparison is not None
+    compared, names = evidence.comparison, arguments["columns"]
+    original, published = compared.original, compared.published
+    changed = 0
+    for before, after in align_batches(original.rows, published.rows, compared.taken, "comparing with the originals"):
+        tables = original.outline.with_frame(before), published.outline.with_frame(after)
+        changed += count_cells_changed_besides_noise(*tables, names)
+    return changed
+
+
+def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:
+    """The numbers of a column before and after, put beside each other once."""
+    assert evidence.comparison is not None and evidence.scratch is not None
+    if column not in evidence.pairs:
+        evidence.pairs[column] = StoredPairs.of(column, evidence.comparison, evidence.scratch)
+    return evidence.pairs[column]
+
+
+def measure_noise_loss(pairs: StoredPairs) -> float:
+    """The share of the published variance that is noise, as in `change_losses`."""
+    noise, shown = _sum_squares(pairs, lambda pair: pair.shown - pair.true), _sum_squares(pairs, lambda p: p.shown)
+    return min(noise / (shown or 1.0), 1.0)
+
+
+def measure_interval_loss(pairs: StoredPairs) -> float:
+    """The share of the variance that midpoints do not show, as in `change_losses`."""
+    hidden = sum(float(((pair.shown - pair.true) ** 2).sum()) for pair in pairs.iterate())
+    return min(hidden / (_sum_squares(pairs, lambda pair: pair.true) or 1.0), 1.0)
+
+
+def _sum_squares(pairs: StoredPairs, choose: Callable[[NumberPair], Floats]) -> float:
+    """The sum of squared distances from the mean."""
+    mean = sum(float(choose(pair).sum()) for pair in pairs.iterate()) / max(pairs.count, 1)
+    return sum(float(((choose(pair) - mean) ** 2).sum()) for pair in pairs.iterate())
+
+
+def _make_check(
+    measure: Callable[[StoredPairs, Arguments], Number],
+) -> Callable[[StoredEvidence, Arguments], Number]:
+    return lambda evidence, arguments: measure(find_pairs(evidence, arguments["column"]), arguments)
+
+
+NOISE_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
+    "noise_privacy": _make_check(_measure_privacy),
+    "noise_law": _make_check(_measure_law),
+    "noise_centre": _make_check(_measure_centre),
+    "unchanged_cells": _make_check(_count_unchanged),
+    "interval_privacy": _make_check(_measure_interval),
+    "outside_interval": _make_check(_count_outside),
+    "cut_privacy": _make_check(_measure_cut),
+    "outside_cuts": _make_check(_count_outside_cuts),
+    "noise_dependence": _measure_dependence,
+    "changed_beside_noise": _count_changed_besides,
+}
+"""Claims about noise that can be measured on a file; not of noise that is shaped like the data."""

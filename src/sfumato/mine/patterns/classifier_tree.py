@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The decision tree behind published rules, built again from the rules alone: a leaf is the left side of a rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.mine.patterns.rule_classifier import NOT, name_class
+from sfumato.rules import Rules
+
+Conditions = frozenset[str]
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A node of a tree: the condition that leads to it, and the people who are there by class."""
+
+    condition: str
+    """Empty at the root."""
+    counts: Mapping[str, int]
+    children: tuple[TreeNode, ...] = ()
+
+    @property
+    def people(self) -> int:
+        """How many people are at the node."""
+        return sum(self.counts.values())
+
+    @property
+    def predicted(self) -> str:
+        """The class that the rules say: the commonest."""
+        return max(sorted(self.counts), key=lambda name: self.counts[name])
+
+    def list_leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
+        """Each leaf with the conditions that lead to it."""
+        here = (*path, self.condition) if self.condition else path
+        if not self.children:
+            yield here, self
+        for child in self.children:
+            yield from child.list_leaves(here)
+
+
+def build_classifier_tree(rules: Rules) -> TreeNode | None:
+    """The tree whose leaves are the left sides of the rules; None if they are those of no tree, or do not add up."""
+    leaves: dict[Conditions, Counter[str]] = {}
+    supports: dict[Conditions, int] = {}
+    for rule in rules.list_counts():
+        left = frozenset(map(str, rule.left))
+        leaves.setdefault(left, Counter())[name_class(rule)] += rule.support
+        supports[left] = rule.left_support
+    whole = all(counts.total() == supports[left] for left, counts in leaves.items())
+    if not leaves or not whole or sum(supports.values()) != rules.baskets:
+        return None
+    return _grow_again("", leaves)
+
+
+def _grow_again(condition: str, leaves: Mapping[Conditions, Counter[str]]) -> TreeNode | None:
+    """The node above some leaves: it asks what all of them answer, and of that what separates the classes best."""
+    counts = _add_up(list(leaves.values()))
+    if frozenset() in leaves:
+        return TreeNode(condition, counts) if len(leaves) == 1 else None
+    asked = {item.removeprefix(NOT) for left in leaves for item in left}
+    splits = [parts for question in sorted(asked) if (parts := _divide(leaves, question)) is not None]
+    if not splits:
+        return None
+    best = min(splits, key=_measure_impurity)
+    children = [_grow_again(answer, part) for answer, part in best.items()]
+    grown = tuple(child for child in children if child is not None)
+    return TreeNode(condition, counts, grown) if len(grown) == len(children) else None
+
+
+Division = dict[str, dict[Conditions, Counter[str]]]
+
+
+def _divide(leaves: Mapping[Conditions, Counter[str]], question: str) -> Division | None:
+    """The leaves by their answer to a question, without it; None if some do not answer or all answer alike."""
+    parts: Division = {question: {}, NOT + question: {}}
+    for left, counts in leaves.items():
+        answers = [answer for answer in parts if answer in left]
+        if len(answers) != 1:
+            return None
+        parts[answers[0]][left - {answers[0]}] = counts
+    return parts if all(parts.values()) else None
+
+
+def _measure_impurity(parts: Division) -> float:
+    """Gini impurity times the number of people, by which the tree was grown."""
+    sums = [_add_up(list(part.values())) for part in parts.values()]
+    return sum(one.total() - sum(count**2 for count in one.values()) / one.total() for one in sums)
+
+
+def _add_up(counts: Sequence[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter())

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""What a repair did to rules, one by one and with the reason, for the custodian: it says what the originals hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from sfumato.baskets import Item
+from sfumato.data.rule_set_files import RuleCount
+from sfumato.patterns import Patterns
+from sfumato.rules import Rules
+
+WITHHELD_SET = "an itemset behind it is withheld"
+LESS_CONFIDENT = "raised supports lower its confidence below the minimum"
+RAISED_SET = "raised supports make its itemset frequent"
+MORE_CONFIDENT = "raised supports lift its confidence to the minimum"
+RAISED = "supports behind it were raised"
+
+Sides = tuple[tuple[Item, ...], tuple[Item, ...]]
+
+
+def list_rule_changes(true: Rules, published: Rules, true_sets: Patterns, published_sets: Patterns) -> pl.DataFrame:
+    """Every rule that is withheld, invented or changed: its sides, what happened, why, its figures before and after.
+
+    `true_sets` and `published_sets` are the itemsets that the rules come from.
+    """
+    before, after = _key_rules(true), _key_rules(published)
+    sets_before, sets_after = _list_sets(true_sets), _list_sets(published_sets)
+    rows = [
+        _describe_change(before.get(sides), after.get(sides), sets_before, sets_after)
+        for sides in dict.fromkeys((*before, *after))
+        if _differ(before.get(sides), after.get(sides))
+    ]
+    kind = pl.List(pl.String if true.items and isinstance(true.items[0], str) else pl.Int64)
+    return pl.DataFrame(rows, schema={"antecedent": kind, "consequent": kind, **_FIGURES}, orient="row")
+
+
+_FIGURES: Mapping[str, Any] = {
+    "change": pl.String,
+    "why": pl.String,
+    "true_support": pl.Int64,
+    "true_confidence": pl.Float64,
+    "support": pl.Int64,
+    "confidence": pl.Float64,
+}
+
+
+def find_rule_channels(channels: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Those inference channels that rules alone disclose: every support of the channel is behind some rule."""
+    known = {frozenset(), *_list_sets(rules)}
+    shown = [
+        _is_known(frozenset(inner), frozenset(outer), known) for inner, outer in channels["inner", "outer"].iter_rows()
+    ]
+    return channels.filter(pl.Series(shown, dtype=pl.Boolean))
+
+
+def _is_known(inner: frozenset[Item], outer: frozenset[Item], known: set[frozenset[Item]]) -> bool:
+    rest = sorted(outer - inner, key=str)
+    return all(inner.union(chosen) in known for size in range(len(rest) + 1) for chosen in combinations(rest, size))
+
+
+def _key_rules(rules: Rules) -> dict[Sides, RuleCount]:
+    return {(rule.left, rule.right): rule for rule in rules.list_counts()}
+
+
+def _list_sets(patterns: Patterns) -> set[frozenset[Item]]:
+    return {frozenset(items) for items, _ in patterns.to_lists()}
+
+
+def _differ(before: RuleCount | None, after: RuleCount | None) -> bool:
+    if before is None or after is None:
+        return True
+    return _compute_confidence(before) != _compute_confidence(after)
+
+
+def _describe_change(
+    before: RuleCount | None,
+    after: RuleCount | None,
+    true_sets: set[frozenset[Item]],
+    published_sets: set[frozenset[Item]],
+) -> tuple[Any, ...]:
+    rule = before or after
+    assert rule is not None  # one of the two has it
+    whole, left = frozenset((*rule.left, *rule.right)), frozenset(rule.left)
+    if after is None:
+        kept = whole in published_sets and left in published_sets
+        change, why = "withheld", LESS_CONFIDENT if kept else WITHHELD_SET
+    elif before is None:
+        change, why = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
+    else:
+        change, why = "changed", RAISED
+    return (list(rule.left), list(rule.right), change, why, *_list_figures(before), *_list_figures(after))
+
+
+def _list_figures(rule: RuleCount | None) -> tuple[int | None, float | None]:
+    return (None, None) if rule is None else (rule.support, rule.support / rule.left_support)
+
+
+def _compute_confidence(rule: RuleCount) -> Fraction:
+    return Fraction(rule.support, rule.left_support)

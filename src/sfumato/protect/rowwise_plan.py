@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""A plan for stored rows that publishes every row: what a method says about its release, without the rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sfumato.change import Change
+from sfumato.details import Details
+from sfumato.engine.coded_columns import spell_coded_columns
+from sfumato.engine.stored_table import StoredTable
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowwisePlan(ABC):
+    """What is published of each row, whatever the others are; a `StoredPlan`."""
+
+    table: StoredTable
+    release: Release
+    """What is claimed, stated and lost; its table has no rows."""
+
+    @abstractmethod
+    def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """What is published of some rows."""
+
+    def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """The same of rows in which repeated texts may be numbers."""
+        return self.publish(spell_coded_columns(rows), first)
+
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
+        """The published rows, which are all of them."""
+        return self.publish(rows, first), pl.Series("row", np.arange(rows.height))
+
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Every row is published."""
+        return False
+
+    @property
+    def outline(self) -> Table:
+        """The published table without its rows."""
+        outline: Table = self.release.data
+        return outline
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """As in memory."""
+        return self.release.claims
+
+    @property
+    def losses(self) -> Mapping[str, Number]:
+        """As in memory."""
+        return self.release.losses
+
+    @property
+    def details(self) -> Details:
+        """As in memory, without the numbers of rows."""
+        return self.release.details
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """As in memory."""
+        return self.release.changes

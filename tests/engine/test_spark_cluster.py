@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""A cluster with executors in processes of their own, one of which is killed while rows are written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato
+from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+from tests.engine.spark_fixtures import require_spark_or_skip
+from tests.protect.anonymity.test_stored_generalize import people
+from tests.workflow.test_stored_run import BLANK, POLICY
+
+FILES, ROWS = 2000, 25
+
+
+@pytest.mark.slow
+def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
+    """Forty files, so that rows are written in many lots; then thousands of small or empty ones with a skewed key."""
+    require_spark_or_skip()
+    policy = write_policy(tmp_path)
+    write_many_files(tmp_path / "many")
+    job = Path(__file__).with_name("spark_cluster_job.py")
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(sfumato.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
+        "SFUMATO_SPARK_MASTER": "local-cluster[2,1,1024]",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    command = [sys.executable, str(job), str(policy), str(tmp_path / "spark"), str(tmp_path / "many")]
+    ran = subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, text=True, check=True)
+    found = json.loads(ran.stdout)
+    assert found["killed"] == 1
+    assert found["executors"] == 2, "the cluster starts another"
+    assert found["holds"] and found["published"]
+    ours = run(Policy.read(policy), tmp_path / "duckdb", engine="duckdb")
+    for name in ("release/data.parquet",):
+        assert hash_file(ours.out / name) == hash_file(tmp_path / "spark" / name), name
+    assert found["in_order"]
+    assert sum(found["counts"].values()) == FILES * ROWS
+    assert found["counts"]["common"] == FILES * ROWS - 1000
+    assert found["sizes"] == [[1, FILES * ROWS - 1000], [1000, 1]]
+    assert found["peak_megabytes"] < 1024
+
+
+def write_policy(folder: Path) -> Path:
+    (folder / "parts").mkdir()
+    for number, part in enumerate(people(8000, 0.01).iter_slices(200)):
+        part.write_parquet(folder / "parts" / f"{number:03d}.parquet")
+    text = POLICY.replace("PATH", "parts/*.parquet").replace("MISSING", "drop").replace("OPTIONS", BLANK)
+    path = folder / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_many_files(folder: Path) -> None:
+    """One value in all rows but a thousand, each of which has its own; a file without rows after every fifth."""
+    folder.mkdir()
+    place = np.arange(FILES * ROWS)
+    odd = place % (FILES * ROWS // 1000) == 0
+    keys = pl.Series(np.where(odd, np.char.add("rare ", place.astype(str)), "common"))
+    frame = pl.DataFrame({"number": pl.Series(place), "key": keys})
+    for number, part in enumerate(frame.iter_slices(ROWS)):
+        part.write_parquet(folder / f"{number:05d}.parquet")
+        if number % 5 == 0:
+            part.clear().write_parquet(folder / f"{number:05d}-empty.parquet")

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Spark counts and releases what duckdb does, to the byte; one session for all tests, as its start takes longest."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.engine.duckdb_rows import DuckdbRows
+from sfumato.engine.stored_rows import CodeMap, StoredRows, TooManyRows
+from sfumato.errors import DataError
+from sfumato.workflow.audit import audit
+from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.verification import verify
+from tests.engine.spark_fixtures import require_spark_or_skip
+from tests.workflow.test_stored_run import BLANK, DROP, K, T, write_policy
+
+FRAME = pl.DataFrame(
+    {
+        "a.b": pl.Series([1, 2, 2, None, 7], dtype=pl.Int16),
+        "A": ["x", "y", "y", None, "it's"],
+        "a": [0.0, -0.0, float("nan"), 1e300, None],
+        "day": [dt.date(1, 1, 1), dt.date(9999, 12, 31), None, dt.date(1970, 1, 1), dt.date(1970, 1, 1)],
+        "large": pl.Series([2**64 - 1, 1, 1, 0, None], dtype=pl.UInt64),
+        "truth": [True, False, None, True, True],
+        "kind": pl.Series(["q", "r", "q", "r", None], dtype=pl.Categorical),
+    }
+)
+
+
+QUICK = {
+    "SFUMATO_SPARK_MASTER": "local[1]",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+    # Jobs this small are done before compiled code pays.
+    "PYSPARK_SUBMIT_ARGS": "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' "
+    "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
+    "--conf spark.sql.shuffle.partitions=2 pyspark-shell",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def session() -> Iterator[Any]:
+    require_spark_or_skip()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in QUICK.items():
+            patch.setenv(name, value)
+        from sfumato.engine.spark_session import find_session
+
+        found = find_session()
+        yield found
+        found.stop()
+
+
+def open_both(folder: Path, *parts: pl.DataFrame) -> tuple[DuckdbRows, StoredRows]:
+    from sfumato.engine.spark_rows import SparkRows
+
+    paths = [folder / f"it's {number}.parquet" for number in range(len(parts))]
+    for path, part in zip(paths, parts, strict=True):
+        part.write_parquet(path)
+    return DuckdbRows(paths, folder, "people"), SparkRows(paths, "people")
+
+
+def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
+    """With an empty file in the middle, and names that Spark would take for one, or for signs."""
+    ours, theirs = open_both(tmp_path, FRAME, FRAME.clear(), FRAME.reverse())
+    assert (ours.schema, ours.height) == (theirs.schema, theirs.height)
+    for names in (list(FRAME.columns), ["a", "A"], ["large"]):
+        counted, again = ours.count_rows(names), theirs.count_rows(names)
+        assert counted.frame.equals(again.frame)
+        assert counted.frame.schema == again.frame.schema
+        assert counted.counts.tolist() == again.counts.tolist()
+        sizes, same = ours.count_sizes(names), theirs.count_sizes(names)
+        assert [part.tolist() for part in sizes] == [part.tolist() for part in same]
+    assert theirs.estimate_tuples(["a", "A"]) == 5
+    assert ours.count_missing() == theirs.count_missing()
+    assert [ours.count_values(name) for name in ("a", "kind")] == [theirs.count_values(name) for name in ("a", "kind")]
+    for most in (2, 3, 100):
+        samples, again = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
+        assert all(samples[name].equals(again[name]) and len(samples[name]) for name in samples)
+    assert pl.concat(ours.iterate_batches()).equals(pl.concat(theirs.iterate_batches()))
+    numbered = [pl.concat(rows.map_batches(_number_rows)) for rows in (ours, theirs)]
+    assert numbered[0].equals(numbered[1])
+    maps = {"A": CodeMap(pl.Series(["x"]), np.array([5], dtype=np.int32), 9)}
+    assert ours.count_coded_rows(maps).frame.equals(theirs.count_coded_rows(maps, 2).frame)
+    with pytest.raises(TooManyRows):
+        theirs.count_coded_rows(maps, 1)
+
+
+def test_rows_keep_their_order_and_errors_their_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many runs, several lots; and a file that is damaged after it was opened is named, no cell is."""
+    monkeypatch.setattr("sfumato.engine.file_units.UNIT_ROWS", 3)
+    _, theirs = open_both(tmp_path, *(pl.DataFrame({"n": range(k, k + 7), "s": ["x"] * 7}) for k in range(0, 21, 7)))
+    assert pl.concat(theirs.map_batches(lambda part, _: part))["n"].to_list() == list(range(21))
+    (tmp_path / "it's 1.parquet").write_bytes(b"PAR1" + b"\0" * 100)
+    with pytest.raises(DataError, match=r"it's 1\.parquet: .*damaged"):
+        theirs.count_rows(["n"])
+    whole = theirs.open_files([tmp_path / "it's 0.parquet"], tmp_path, "people")
+    with pytest.raises(DataError, match=r"^a task failed with ValueError in test_spark_rows\.py, line \d+$") as told:
+        list(whole.map_batches(_fail))
+    assert "secret" not in str(told.value)
+
+
+def _number_rows(rows: pl.DataFrame, first: int) -> pl.DataFrame:
+    return rows.with_row_index("n", first)
+
+
+def _fail(rows: pl.DataFrame, first: int) -> pl.DataFrame:
+    raise ValueError("a secret cell")
+
+
+CASES = {"t": ("parquet", "own_value", T), "drop": ("csv", "drop", DROP)}
+SLOW = {"k": ("parquet", "own_value", K), "blank": ("parquet", "drop", BLANK)}
+
+
+@pytest.mark.parametrize("case", [*CASES, *(pytest.param(case, marks=pytest.mark.slow) for case in SLOW)])
+def test_the_release_is_that_of_duckdb(tmp_path: Path, case: str) -> None:
+    policy = write_policy(tmp_path, *(CASES | SLOW)[case])
+    ours, theirs = (run(policy, tmp_path / engine, engine=engine) for engine in ("duckdb", "spark"))
+    assert hash_file(ours.out / "release" / "data.parquet") == hash_file(theirs.out / "release" / "data.parquet")
+    assert ours.findings == theirs.findings
+    assert [outcome for _, outcome in ours.attacks] == [outcome for _, outcome in theirs.attacks]
+    for part in ("changes", "levels", "losses", "suppression", "claims", "gate", "utility", "data", "verdict"):
+        assert ours.record[part] == theirs.record[part], part
+    assert theirs.record["engine"]["name"] == "spark"
+    assert theirs.release.data.count_values("sex").rows == len(ours.release.data)
+    checked, again = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
+    assert again.holds
+    assert again.as_json() == {**checked.as_json(), "engine": "spark"}
+
+
+def test_an_audit_by_spark_finds_the_same(tmp_path: Path) -> None:
+    """Times with a zone, decimals and categories are spelled as in memory."""
+    frame = pl.DataFrame(
+        {
+            "seen": pl.Series([dt.datetime(2020, 1, day, 12) for day in (1, 2, 3)]).dt.replace_time_zone("Europe/Rome"),
+            "paid": [Decimal("1.50"), Decimal("2.00"), None],
+            "size": [1.0, 2.0, None],
+            "name": ["Ada", "Ben", "Ada"],
+        }
+    )
+    path = tmp_path / "people.parquet"
+    frame.write_parquet(path)
+    found = [audit(path, ["seen", "paid", "name"], engine=engine).as_json() for engine in ("memory", "duckdb", "spark")]
+    assert found[0] == found[1] == found[2]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""What executors do, done here: no Spark is needed for it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sfumato import __version__
+from sfumato.engine import file_units, spark_rows, spark_tasks
+from sfumato.engine.aligned_batches import ROW, AlignedBatch
+from sfumato.engine.file_units import cut_units
+from sfumato.engine.spark_rows import SparkRows
+from sfumato.engine.spark_tasks import ChangeTask, CompareTask, CountTask, KeyTypes, ReachTask, unpack_frame
+from sfumato.engine.stored_rows import COUNT, CodeMap, MemoryRows, sort_counts
+from sfumato.errors import DataError
+from sfumato.table import Table
+
+FRAME = pl.DataFrame(
+    {
+        "a.b": pl.Series([1, 2, 2, None], dtype=pl.Int16),
+        "A": ["x", "y", "y\0", None],
+        "a": [0.0, -0.0, float("nan"), 1e300],
+        "day": [dt.date(1, 1, 1), dt.date(9999, 12, 31), None, dt.date(1970, 1, 1)],
+        "large": pl.Series([2**64 - 1, 1, 1, 0], dtype=pl.UInt64),
+        "truth": [True, False, None, True],
+        "small": pl.Series([0.1, 0.1, None, 2.5], dtype=pl.Float32),
+        "kind": pl.Series(["q", "r", "q", "r"], dtype=pl.Categorical),
+    }
+)
+
+
+def write(folder: Path) -> list[Path]:
+    paths = [folder / f"{number}.parquet" for number in range(3)]
+    for path, part in zip(paths, (FRAME, FRAME.clear(), FRAME.reverse()), strict=True):
+        part.write_parquet(path)
+    return paths
+
+
+def give(*numbers: int) -> Iterator[pa.RecordBatch]:
+    yield pa.RecordBatch.from_pydict({"id": list(numbers)})
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_counts_come_back_in_their_own_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(spark_tasks, "MOST_HELD", most)
+    plain = Table.of(pl.concat([FRAME, FRAME.reverse()])).frame
+    keys = KeyTypes(dict(plain.schema))
+    task = pickle.loads(pickle.dumps(CountTask(cut_units(write(tmp_path), [4, 0, 4]), plain.columns, keys)))
+    parts = list(task(give(0, 1)))
+    assert len(parts) == (2 if most == 1 else 1)
+    together = keys.decode(pa.Table.from_batches(parts)).group_by(plain.columns).agg(pl.col(COUNT).sum())
+    ours, theirs = sort_counts(together), MemoryRows(plain).count_rows(plain.columns)
+    assert ours.frame.equals(theirs.frame)
+    assert ours.frame.schema == theirs.frame.schema
+    assert ours.counts.tolist() == theirs.counts.tolist() == [2, 2, 2, 2]
+
+
+def test_codes_are_joined_where_rows_are(tmp_path: Path) -> None:
+    maps = {"A": CodeMap(pl.Series(["x"]), np.array([5], dtype=np.int32), 9)}
+    keys = KeyTypes({"A": pl.Int32()})
+    task = CountTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], keys, maps)
+    counted = sort_counts(keys.decode(pa.Table.from_batches(task(give(0)))))
+    assert (counted.frame["A"].to_list(), counted.counts.tolist()) == ([5, 9], [1, 3])
+
+
+def test_changed_rows_know_their_number(tmp_path: Path) -> None:
+    task = ChangeTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], number_rows)
+    made = list(task(give(1)))
+    assert [batch.column("unit").to_pylist() for batch in made] == [[1]]
+    assert unpack_frame(made[0].column("rows")[0].as_py())["row"].to_list() == [4, 5, 6, 7]
+
+
+def number_rows(rows: pl.DataFrame, first: int) -> pl.DataFrame:
+    return rows.with_row_index("row", first)
+
+
+def list_numbers(batch: AlignedBatch) -> list[tuple[int, int]]:
+    return list(zip(batch.before["n"].to_list(), batch.after["n"].to_list(), strict=True))
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_published_rows_are_found_beside_their_originals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: bool
+) -> None:
+    for module in (file_units, spark_rows):
+        monkeypatch.setattr(module, "BATCH_ROWS", 10)
+    monkeypatch.setattr(file_units, "UNIT_ROWS", 20)
+    heights = [45, 0, 12]
+    paths = [tmp_path / f"{number}.parquet" for number in range(3)]
+    whole = pl.DataFrame({"n": pl.Series(range(57))})
+    for path, begin, height in zip(paths, (0, 45, 45), heights, strict=True):
+        whole.slice(begin, height).write_parquet(path)
+    kept = whole.filter((pl.col("n") % 3 == 0) & ~pl.col("n").is_between(10, 21)) if left_out else whole
+    kept.write_parquet(tmp_path / "published.parquet", row_group_size=7)
+    kept.rename({"n": ROW}).write_parquet(tmp_path / "taken.parquet", row_group_size=5)
+    units = cut_units(paths, heights)
+    places = {}
+    if left_out:
+        rows = InProcessRows(paths, whole, heights)
+        places = rows._count_published(MemoryRows(kept.rename({"n": ROW})))
+    taken = tmp_path / "taken.parquet" if left_out else None
+    task = CompareTask(units, ["n"], tmp_path / "published.parquet", taken, places, list_numbers)
+    made = [batch.column("rows")[0].as_py() for batch in task(give(*range(len(units))))]
+    found = [pair for packed in made for pair in pickle.loads(packed)]
+    assert found == [(number, number) for number in kept["n"].to_list()]
+
+
+class InProcessRows(SparkRows):
+    """Rows whose tasks run here, without a session."""
+
+    def __init__(self, paths: list[Path], frame: pl.DataFrame, heights: list[int]) -> None:
+        self._units = cut_units(paths, heights)
+        self.schema, self.height, self.source = dict(frame.schema), frame.height, "people"
+
+    def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
+        for batch in task(give(*range(len(self._units)))):
+            yield batch.column("rows")[0].as_py()
+
+
+@pytest.mark.parametrize("most", [1, 5, 7, 50, 100])
+def test_samples_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    for module in (file_units, spark_rows):
+        monkeypatch.setattr(module, "BATCH_ROWS", 10)
+    monkeypatch.setattr(file_units, "UNIT_ROWS", 20)
+    heights, paths = [45, 0, 12], [tmp_path / f"{number}.parquet" for number in range(3)]
+    frame = pl.DataFrame({"s": [None if row * 7 % 10 < 3 else f"{row}" for row in range(57)]}).with_columns(
+        t=pl.int_range(57).cast(pl.String), empty=pl.lit(None, dtype=pl.String)
+    )
+    for path, begin, height in zip(paths, (0, 45, 45), heights, strict=True):
+        frame.slice(begin, height).write_parquet(path)
+    ours = MemoryRows(frame).sample_values(frame.columns, most)
+    theirs = InProcessRows(paths, frame, heights).sample_values(frame.columns, most)
+    assert all(ours[name].equals(theirs[name]) for name in frame.columns)
+
+
+def fail(rows: pl.DataFrame, first: int) -> pl.DataFrame:
+    raise ValueError("a secret cell")
+
+
+def test_an_error_in_a_task_tells_no_cell(tmp_path: Path) -> None:
+    task = ChangeTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], fail)
+    with pytest.raises(DataError, match=r"a task failed with ValueError in test_spark_tasks\.py, line \d+$") as told:
+        list(task(give(0)))
+    assert told.value.__suppress_context__
+
+
+def test_other_files_and_programs_are_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path)[0]
+    size = path.stat().st_size
+    found = [
+        next(ReachTask([(file, length)], version)(give(0))).column(0).to_pylist()
+        for file, length, version in (
+            (path, size, __version__),
+            (path, size + 1, __version__),
+            (tmp_path / "gone", 1, __version__),
+            (path, size, "0"),
+        )
+    ]
+    assert found == [[""], [f"file {path}"], [f"file {tmp_path / 'gone'}"], [f"version {__version__}"]]
