@@ -71,8 +71,8 @@ def compare_stored(
         wrong += found.wrong
         for name, pairs in found.pairs.items():
             counts[name].add(pairs)
-        for name, (differing, empty) in found.moved.items():
-            moved[name] = _count_moved(moved[name], differing, empty)
+        for name, counted in found.moved.items():
+            moved[name] = _count_moved(moved[name], *counted)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
