@@ -83,7 +83,7 @@ def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int],
 
 def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], coded: Sequence[str], file: Path) -> pl.DataFrame:
     table = pa.Table.from_batches(parts).unify_dictionaries().combine_chunks()
-    kept = read_coded_columns(table.select(list(coded)).to_batches()[0])
+    kept = read_coded_columns(table.select(list(coded)).to_batches()[0]) if coded else pl.DataFrame()
     frame = pl.from_arrow(table.select([name for name in columns if name not in kept.columns]))
     assert isinstance(frame, pl.DataFrame), "a table has columns"
     plain = simplify_frame(frame, str(file))
