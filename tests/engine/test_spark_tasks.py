@@ -18,7 +18,7 @@ from sfumato.engine import file_units, spark_rows, spark_tasks
 from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
 from sfumato.engine.spark_rows import SparkRows
-from sfumato.engine.spark_tasks import ChangeTask, CompareTask, CountTask, KeyTypes, ReachTask, unpack_frame
+from sfumato.engine.spark_tasks import ChangeTask, CompareTask, CountTask, KeyTypes, ReachTask, pack_frame, unpack_frame
 from sfumato.engine.stored_rows import COUNT, CodeMap, MemoryRows, sort_counts
 from sfumato.errors import DataError
 from sfumato.table import Table
@@ -117,7 +117,7 @@ class InProcessRows(SparkRows):
     """Rows whose tasks run here, without a session."""
 
     def __init__(self, paths: list[Path], frame: pl.DataFrame, heights: list[int]) -> None:
-        self._units = cut_units(paths, heights)
+        self._units, self.files = cut_units(paths, heights), tuple(paths)
         self.schema, self.height, self.source = dict(frame.schema), frame.height, "people"
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
@@ -139,6 +139,13 @@ def test_samples_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ours = MemoryRows(frame).sample_values(frame.columns, most)
     theirs = InProcessRows(paths, frame, heights).sample_values(frame.columns, most)
     assert all(ours[name].equals(theirs[name]) for name in frame.columns)
+
+
+def test_texts_stay_numbers_on_their_way() -> None:
+    frame = pl.DataFrame({"s": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a", "unused"])), "n": [1, 2, 3]})
+    again = unpack_frame(pack_frame(frame))
+    assert again.equals(frame)
+    assert again.schema == frame.schema
 
 
 def fail(rows: pl.DataFrame, first: int) -> pl.DataFrame:

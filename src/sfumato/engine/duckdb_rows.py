@@ -135,17 +135,7 @@ class DuckdbRows(StoredRows):
 
     @cached_property
     def _repetitive(self) -> frozenset[str]:
-        """The text columns that take so few bytes a cell that they must be dictionaries of few texts."""
-        sizes, cells = dict.fromkeys(self.schema, 0), dict.fromkeys(self.schema, 0)
-        for file in self.files:
-            metadata = pq.read_metadata(file)
-            for group in range(metadata.num_row_groups):
-                for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
-                    if column.path_in_schema in sizes:
-                        sizes[column.path_in_schema] += column.total_uncompressed_size
-                        cells[column.path_in_schema] += column.num_values
-        texts = (name for name, kind in self.schema.items() if kind == pl.String)
-        return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
+        return find_repetitive_columns(self.files, self.schema)
 
     def close(self) -> None:
         """Let the memory go."""
@@ -221,6 +211,20 @@ def require_duckdb() -> Any:
     except ImportError:
         raise DataError('the engine duckdb is not installed; run: pip install "sfumato[duckdb]"') from None
     return duckdb
+
+
+def find_repetitive_columns(files: Sequence[Path], schema: Mapping[str, pl.DataType]) -> frozenset[str]:
+    """The text columns that take so few bytes a cell that they must be dictionaries of few texts."""
+    sizes, cells = dict.fromkeys(schema, 0), dict.fromkeys(schema, 0)
+    for file in files:
+        metadata = pq.read_metadata(file)
+        for group in range(metadata.num_row_groups):
+            for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
+                if column.path_in_schema in sizes:
+                    sizes[column.path_in_schema] += column.total_uncompressed_size
+                    cells[column.path_in_schema] += column.num_values
+    texts = (name for name, kind in schema.items() if kind == pl.String)
+    return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
 
 
 def check_schemas(files: Sequence[Path]) -> pa.Schema:

@@ -11,6 +11,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import pyarrow.parquet as pq
 
 import sfumato
 from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
-from sfumato.engine.duckdb_rows import check_schemas
+from sfumato.engine.duckdb_rows import check_schemas, find_repetitive_columns
 from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
@@ -142,12 +143,12 @@ class SparkRows(StoredRows):
         """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
         known: dict[int, dict[str, int]] = {}
         total = dict.fromkeys(columns, 0)
-        for first, part in zip(self._list_begins(), self.map_batches(_count_known, columns), strict=True):
+        for first, part in zip(self._list_begins(), self._map_plain(_count_known, columns), strict=True):
             known[first] = total
             total = {name: total[name] + int(part[name][0]) for name in columns}
         sample = SampleCells({name: max(1, total[name] // most) for name in columns}, known)
         parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
-        for part in self.map_batches(sample, columns) if columns else ():
+        for part in self._map_plain(sample, columns) if columns else ():
             for name in columns:
                 parts[name].append(part[name][0].alias(name))
         return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
@@ -161,7 +162,12 @@ class SparkRows(StoredRows):
     def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
         chosen = list(self.schema) if columns is None else list(columns)
-        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, chosen, change)))
+        coded = [name for name in chosen if name in self._repetitive]
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, chosen, change, coded)))
+
+    def _map_plain(self, change: Change, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The same with all texts spelled out, in batches whose ends are those of `_list_begins`."""
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, columns, change)))
 
     def compare_batches(
         self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
@@ -185,6 +191,11 @@ class SparkRows(StoredRows):
         for batch in taken.iterate_batches([ROW]):
             counts += np.searchsorted(batch[ROW].to_numpy(), bounds)
         return dict(zip(bounds.tolist(), counts.tolist(), strict=True))
+
+    @cached_property
+    def _repetitive(self) -> frozenset[str]:
+        """The columns whose texts are numbers on their way, as by duckdb."""
+        return find_repetitive_columns(self.files, self.schema)
 
     def _list_begins(self) -> list[int]:
         """The number of the first row of each batch."""

@@ -121,13 +121,15 @@ class ChangeTask:
     units: Sequence[FileUnit]
     columns: Sequence[str]
     change: Change
+    coded: Sequence[str] = ()
+    """The columns that are read as numbers for their texts."""
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One packed frame for each batch of rows, with its place in the order."""
         with hide_cells():
             for number in _list_numbers(numbers):
                 offset = self.units[number].offset
-                for part, rows in enumerate(read_unit(self.units[number], self.columns)):
+                for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded)):
                     packed = pack_frame(self.change(rows, offset))
                     offset += rows.height
                     yield pa.RecordBatch.from_arrays([[number], [part], [packed]], schema=_PACKED)

@@ -174,6 +174,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_cut(monkeypatch: pytest
     for relaxed in (False, True):
         with pytest.raises(DataError, match=r"more than 50 people differ .* set SFUMATO_MEMORY higher, round"):
             plan_partition(sf.Partition(models=[TWO], relaxed=relaxed), store(table, MemoryRows(frame)))
+    monkeypatch.setattr(stored_partition, "find_memory_budget", lambda: 2 * 500 * 30)
+    with pytest.raises(DataError, match=r'the column "age" has \d+ values, and memory holds partitions of 30; call it'):
+        plan_partition(sf.Partition(models=[TWO]), store(table, MemoryRows(frame)))
 
 
 def test_bad_input() -> None:

@@ -217,13 +217,13 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
             known = np.isfinite(weights[-1]) & np.isfinite(places[0])
             yield weights[:, known], places[:, known]
 
-    sums, most, count = 0.0, 0.0, 0
+    sums, most, count = np.zeros(1), np.zeros(1), 0
     for weights, _ in iterate():
         sums, most = sums + weights.sum(axis=1), np.maximum(most, np.abs(weights).max(axis=1, initial=0.0))
         count += weights.shape[1]
     if not count:
         return 0.0
-    squares, products = 0.0, 0.0
+    squares, products = np.zeros(1), np.zeros((1, 1))
     for weights, places in iterate():
         about = weights - (sums / count)[:, None]
         squares, products = squares + np.einsum("ij,ij->i", about, about), products + about @ places.T

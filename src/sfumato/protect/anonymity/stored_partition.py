@@ -140,6 +140,7 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
     """Count people with equal values, cut them into parts, and say what is published, promised and lost."""
     outline = table.outline
     refuse_populations(method.models)
+    _refuse_many_values(table, (*table.quasi_identifying, *method.list_judged()))
     refuse_unfit_models(method.models, outline, lambda name: len(table.count_values(name).counts))
     _refuse_empty(table)
     table.refuse_stars()
@@ -237,6 +238,17 @@ def _refuse_empty(table: StoredTable) -> None:
 
 def _find_most_lines() -> int:
     return max(find_memory_budget() // 2 // _BYTES_A_LINE, _FEWEST)
+
+
+def _refuse_many_values(table: StoredTable, names: tuple[str, ...]) -> None:
+    """Stop before values are listed that are too many to be counted together."""
+    most = _find_most_lines()
+    for name in names:
+        if name in table.rows.schema and (count := table.rows.count_values(name)) > most:
+            raise DataError(
+                f'{table.source}: the column "{name}" has {count:,} values, and memory holds partitions of {most:,}; '
+                "call it identifying if it numbers people, round it before, or set SFUMATO_MEMORY higher"
+            )
 
 
 def _refuse_many_lines(counted: CountedPeople, unit: int | None) -> None:
