@@ -41,7 +41,7 @@ class RowwisePlan(ABC):
 
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, which are all of them."""
-        return self.publish(rows, first), pl.Series("row", np.arange(rows.height))
+        return self.publish_coded(rows, first), pl.Series("row", np.arange(rows.height))
 
     @property
     def leaves_rows_out(self) -> bool:

@@ -111,10 +111,11 @@ class PartitionPlan:
 
     def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The same of rows in which repeated texts may be numbers."""
-        return self.publish(spell_coded_columns(rows), first)
+        return self.publish(rows, first)
 
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
-        """The published rows, and which of the given ones they are."""
+        """The published rows, and which of the given ones they are; repeated texts may be numbers."""
+        rows = spell_coded_columns(rows)
         taken = self.counted.select_rows(rows)
         if len(taken) < rows.height:
             rows = rows[taken]
