@@ -49,8 +49,7 @@ def write_policy(folder: Path, options: str) -> Policy:
 def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
     policy = write_policy(tmp_path, options)
     ours, theirs = (
-        run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine)  # type: ignore[arg-type]
-        for engine in ("memory", "duckdb")
+        run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
     )
     frames = [pl.read_parquet(done.out / "release" / "data.parquet") for done in (ours, theirs)]
     assert frames[0].equals(frames[1])
@@ -64,9 +63,9 @@ def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
         assert ours.record["utility"][figure] == pytest.approx(value), figure
     for part in ("unique_rows", "not_counted", "objections", "unchecked", "status", "warnings"):
         assert ours.record["verdict"][part] == theirs.record["verdict"][part], part
-    mine, other = (done.certificate.body for done in (ours, theirs))
-    for part in mine.keys() - {"created", "input_commitment", "data", "files", "signature"}:
-        assert other[part] == mine[part], f"{part}: what leaves is what leaves from memory"
+    bodies = [done.certificate.body for done in (ours, theirs)]
+    for part in bodies[0].keys() - {"created", "input_commitment", "data", "files", "signature"}:
+        assert bodies[1][part] == bodies[0][part], f"{part}: what leaves is what leaves from memory"
     assert verify(theirs.out, engine="duckdb").holds
     assert not (theirs.out / "private" / "rows.parquet").exists()
 
@@ -77,7 +76,7 @@ def test_answers_are_checked_and_verified_in_their_file(tmp_path: Path) -> None:
     found = {finding.property: finding for finding in done.findings}
     assert found["epsilon"].measured == pytest.approx(1.0)
     assert found["answers_off_channel"].measured is not None
-    ours, theirs = (verify(done.out, engine=engine) for engine in ("memory", "duckdb"))  # type: ignore[arg-type]
+    ours, theirs = (verify(done.out, engine=engine) for engine in ("memory", "duckdb"))
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
     assert theirs.holds
 

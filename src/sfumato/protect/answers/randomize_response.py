@@ -112,8 +112,9 @@ class RandomizeResponse(Method):
         if self.categories is not None:
             return
         name = self.list_columns(data)[0]
+        count = f"{data.frame[name].drop_nulls().n_unique()} " if len(data) else ""  # stored rows are not counted
         raise PolicyError(
-            f'{data.source}: the possible answers in "{name}" are not given. Its '
+            f'{data.source}: the possible answers in "{name}" are not given. Its {count}'
             "different values would be published, and a value that only one person has reveals that person, "
             'whatever ε is. List all possible answers, as in categories = ["yes", "no"], with columns of other '
             "answers in "
