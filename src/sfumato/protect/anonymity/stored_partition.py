@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ import polars as pl
 from sfumato.arrays import Codes, Ints
 from sfumato.change import Change, state_changes
 from sfumato.details import AnonymityDetails
+from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import CodeMap, TooManyRows
 from sfumato.engine.stored_table import StoredTable
@@ -89,6 +91,11 @@ class PartitionPlan:
     details: AnonymityDetails
     changes: tuple[Change, ...]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it takes to publish rows: whoever does it elsewhere is sent no claims, and counts nobody."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "details": AnonymityDetails(), "claims": (), "changes": ()}
+
     @property
     def table(self) -> StoredTable:
         """The originals."""
@@ -108,8 +115,13 @@ class PartitionPlan:
         """What is published of some rows, in their order; `first` is the number of the first of them in the table."""
         return self.publish_numbered(rows, first)[0]
 
+    def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+        """The same of rows in which repeated texts may be numbers."""
+        return self.publish(rows, first)
+
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are."""
+        rows = spell_coded_columns(rows)
         taken = self.counted.select_rows(rows)
         if len(taken) < rows.height:
             rows = rows[taken]
@@ -117,7 +129,7 @@ class PartitionPlan:
         if len(self.lone_rows):
             place = np.minimum(np.searchsorted(self.lone_rows, taken + first), len(self.lone_rows) - 1)
             lines = np.where(self.lone_rows[place] == taken + first, self.lone_lines[place], lines)
-        frame = rows.drop(self.table.outline.identifying)
+        frame = rows.drop(self.table.outline.identifying, strict=False)
         return self.parts.recode(frame, self.table.quasi_identifying, lines), pl.Series("row", taken)
 
 
