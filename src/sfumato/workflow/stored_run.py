@@ -80,6 +80,8 @@ def _run_in_scratch(
     key = load_signing_key()
     report_progress("reading")
     original = open_original(policy, scratch, choice.name)
+    with target.stage_folders() as staging:
+        original.rows.refuse_unseen(staging.private)
     sealed = commit_to_source(policy.data.path)
     method = policy.methods()[0]
     method.refuse_undeclared(original.outline)
