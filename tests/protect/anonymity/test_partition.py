@@ -299,6 +299,14 @@ def test_groups_are_judged_as_judged_groups_does(
     assert judge.refused(of_row)[np.bincount(of_row) < judge.least].all()
 
 
+def test_values_are_counted_for_the_right_groups_if_each_row_is_one() -> None:
+    """Groups need not be numbered in the order of rows: each of three rows is a group, in another order."""
+    table = Table.of({"a": [1, 2, 3], "s": ["x", "y", "y"]}, {"a": "quasi_identifying", "s": "sensitive"})
+    pairs = SensitiveColumn.of(table, "s").pairs(np.array([2, 0, 1], dtype=np.int32), 3)
+    assert pairs.classes.tolist() == [0, 1, 2]
+    assert pairs.values.tolist() == [1, 1, 0]
+
+
 def people(rows: int, seed: int = 1) -> Table:
     """Enough rows for several blocks, with a column of many distinct numbers and one of many distinct texts."""
     chance = np.random.default_rng(seed)

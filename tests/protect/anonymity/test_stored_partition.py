@@ -154,6 +154,15 @@ def test_a_crowd_of_equal_people_is_one_line_but_for_some() -> None:
     assert alone.lone_rows.tolist() == [*range(2 + 7 * 3), 101, 102], "without judged values, seven more classes"
 
 
+def test_a_line_counts_each_judged_value_once() -> None:
+    """Two judged columns: ten equal people have one value of the first and ten of the second."""
+    frame = pl.DataFrame({"a": [1] * 10 + [2] * 10, "s": ["x"] * 10 + ["y"] * 10, "t": [*"abcdefghij"] * 2})
+    table = sf.Table.of(frame, {"a": "quasi_identifying", "s": "sensitive", "t": "sensitive"})
+    method = sf.Partition(models=[sf.LDiversity(l=2, column="s"), sf.LDiversity(l=2, column="t")])
+    assert method.protect(table).data.frame["a"].to_list() == ["[1, 2]"] * 20
+    assert_same(method, table, SomeRows(frame))
+
+
 def test_rows_of_very_many_columns_are_found() -> None:
     chance = np.random.default_rng(1)
     cells = chance.integers(0, 1 << 30, (200, 7)).astype(np.int32)

@@ -75,16 +75,21 @@ class PartitionLines:
         codes = people.values[np.concatenate([left, pairs])].astype(np.int64)
         many = np.concatenate([(counts - alone)[left], np.ones(len(pairs), dtype=np.int64)])
         sensitive = {
-            column.name: SensitiveColumn(
-                column.name, column.values, rows, np.ascontiguousarray(codes[:, number]), many, column.hierarchy
-            )
-            for number, column in enumerate(judged)
+            column.name: _count_values(column, rows, codes[:, number], many) for number, column in enumerate(judged)
         }
         return cls(cells, weights, sensitive, together.astype(np.int32), alone, np.asarray(lines_alone, dtype=np.int32))
 
     def count_alone(self) -> int:
         """How many people are a line each."""
         return len(self.lines_alone)
+
+
+def _count_values(column: JudgedColumn, lines: Ints, codes: Ints, many: Ints) -> SensitiveColumn:
+    """How many people of each line have each value of one column, line after line."""
+    width = len(column.values)
+    keys, key_index = np.unique(lines * width + codes, return_inverse=True)
+    counts = np.bincount(key_index.ravel(), weights=many).astype(np.int64)
+    return SensitiveColumn(column.name, column.values, keys // width, keys % width, counts, column.hierarchy)
 
 
 def count_lone_people(sizes: Ints, unit: int | None, *, judged: bool) -> Ints:

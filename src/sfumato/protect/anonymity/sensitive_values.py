@@ -109,7 +109,7 @@ class SensitiveColumn:
     def pairs(self, of_row: Codes, classes: int) -> ClassValues:
         """The values that occur in each class."""
         width = len(self.values)
-        if classes == len(of_row) and len(self.rows):  # classes are numbered as they appear, so each row is one
+        if classes == len(of_row) and len(self.rows) and bool((of_row == np.arange(classes)).all()):  # each row is one
             return build_class_values(self.rows, self.codes, self.counts)
         if classes * width > max(_DENSE, _SPARSE * len(self.rows)):
             keys, key_index = np.unique(of_row[self.rows].astype(np.int64) * width + self.codes, return_inverse=True)
