@@ -14,9 +14,8 @@ import polars as pl
 import pytest
 
 from sfumato.engine.duckdb_rows import DuckdbRows
-from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_rows import CodeMap, StoredRows, TooManyRows
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
@@ -83,6 +82,9 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
     assert theirs.estimate_tuples(["a", "A"]) == 5
     assert ours.count_missing() == theirs.count_missing()
     assert [ours.count_values(name) for name in ("a", "kind")] == [theirs.count_values(name) for name in ("a", "kind")]
+    for most in (2, 3, 100):
+        samples, again = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
+        assert all(samples[name].equals(again[name]) and len(samples[name]) for name in samples)
     assert pl.concat(ours.iterate_batches()).equals(pl.concat(theirs.iterate_batches()))
     numbered = [pl.concat(rows.map_batches(_number_rows)) for rows in (ours, theirs)]
     assert numbered[0].equals(numbered[1])
@@ -148,15 +150,3 @@ def test_an_audit_by_spark_finds_the_same(tmp_path: Path) -> None:
     frame.write_parquet(path)
     found = [audit(path, ["seen", "paid", "name"], engine=engine).as_json() for engine in ("memory", "duckdb", "spark")]
     assert found[0] == found[1] == found[2]
-
-
-def test_what_spark_does_not_do_is_refused_before_it_starts(tmp_path: Path) -> None:
-    policy = write_policy(tmp_path, "parquet", "own_value", f"{K}\nrecoding = 'local'")
-    for path in (tmp_path / "parts").iterdir():
-        path.unlink()
-    with pytest.raises(PolicyError, match="the engine spark does not run generalize with local recoding"):
-        run(policy, tmp_path / "out", engine="spark")
-    with pytest.raises(PolicyError, match="the engine spark reads files"):
-        audit(FRAME, engine="spark")
-    with pytest.raises(DataError, match="no file matches"):
-        open_stored_rows(tmp_path / "parts" / "*.parquet", None, tmp_path, "spark")  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from sfumato.engine import file_units, spark_rows, spark_tasks
 from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
 from sfumato.engine.spark_rows import SparkRows
-from sfumato.engine.spark_tasks import ChangeTask, CompareTask, CountTask, KeyTypes, ReachTask, unpack_frame
+from sfumato.engine.spark_tasks import ChangeTask, CompareTask, CountTask, KeyTypes, ReachTask, pack_frame, unpack_frame
 from sfumato.engine.stored_rows import COUNT, CodeMap, MemoryRows, sort_counts
 from sfumato.errors import DataError
 from sfumato.table import Table
@@ -104,14 +104,48 @@ def test_published_rows_are_found_beside_their_originals(
     units = cut_units(paths, heights)
     places = {}
     if left_out:
-        rows = SparkRows.__new__(SparkRows)  # without a session
-        rows._units, rows.height = units, 57
+        rows = InProcessRows(paths, whole, heights)
         places = rows._count_published(MemoryRows(kept.rename({"n": ROW})))
     taken = tmp_path / "taken.parquet" if left_out else None
     task = CompareTask(units, ["n"], tmp_path / "published.parquet", taken, places, list_numbers)
     made = [batch.column("rows")[0].as_py() for batch in task(give(*range(len(units))))]
     found = [pair for packed in made for pair in pickle.loads(packed)]
     assert found == [(number, number) for number in kept["n"].to_list()]
+
+
+class InProcessRows(SparkRows):
+    """Rows whose tasks run here, without a session."""
+
+    def __init__(self, paths: list[Path], frame: pl.DataFrame, heights: list[int]) -> None:
+        self._units, self.files = cut_units(paths, heights), tuple(paths)
+        self.schema, self.height, self.source = dict(frame.schema), frame.height, "people"
+
+    def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
+        for batch in task(give(*range(len(self._units)))):
+            yield batch.column("rows")[0].as_py()
+
+
+@pytest.mark.parametrize("most", [1, 5, 7, 50, 100])
+def test_samples_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    for module in (file_units, spark_rows):
+        monkeypatch.setattr(module, "BATCH_ROWS", 10)
+    monkeypatch.setattr(file_units, "UNIT_ROWS", 20)
+    heights, paths = [45, 0, 12], [tmp_path / f"{number}.parquet" for number in range(3)]
+    frame = pl.DataFrame({"s": [None if row * 7 % 10 < 3 else f"{row}" for row in range(57)]}).with_columns(
+        t=pl.int_range(57).cast(pl.String), empty=pl.lit(None, dtype=pl.String)
+    )
+    for path, begin, height in zip(paths, (0, 45, 45), heights, strict=True):
+        frame.slice(begin, height).write_parquet(path)
+    ours = MemoryRows(frame).sample_values(frame.columns, most)
+    theirs = InProcessRows(paths, frame, heights).sample_values(frame.columns, most)
+    assert all(ours[name].equals(theirs[name]) for name in frame.columns)
+
+
+def test_texts_stay_numbers_on_their_way() -> None:
+    frame = pl.DataFrame({"s": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a", "unused"])), "n": [1, 2, 3]})
+    again = unpack_frame(pack_frame(frame))
+    assert again.equals(frame)
+    assert again.schema == frame.schema
 
 
 def fail(rows: pl.DataFrame, first: int) -> pl.DataFrame:

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.engine.coded_columns import read_coded_column
+from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
@@ -119,10 +119,10 @@ class DuckdbRows(StoredRows):
         """The rows of each file in turn; texts that the files hold as dictionaries stay numbers."""
         chosen = list(self.schema) if columns is None else list(columns)
         for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
-            coded = {name: read_coded_column(name, batch.column(name)) for name in batch.schema.names}
-            rest = [name for name, column in coded.items() if column is None]
+            coded = read_coded_columns(batch)
+            rest = [name for name in batch.schema.names if name not in coded.columns]
             plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
-            yield pl.DataFrame([plain[n] if (column := coded[n]) is None else column for n in chosen])
+            yield pl.DataFrame([coded[name] if name in coded.columns else plain[name] for name in chosen])
 
     def _read_files(self, columns: list[str], coded: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
         for file in self.files:
@@ -135,17 +135,7 @@ class DuckdbRows(StoredRows):
 
     @cached_property
     def _repetitive(self) -> frozenset[str]:
-        """The text columns that take so few bytes a cell that they must be dictionaries of few texts."""
-        sizes, cells = dict.fromkeys(self.schema, 0), dict.fromkeys(self.schema, 0)
-        for file in self.files:
-            metadata = pq.read_metadata(file)
-            for group in range(metadata.num_row_groups):
-                for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
-                    if column.path_in_schema in sizes:
-                        sizes[column.path_in_schema] += column.total_uncompressed_size
-                        cells[column.path_in_schema] += column.num_values
-        texts = (name for name, kind in self.schema.items() if kind == pl.String)
-        return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
+        return find_repetitive_columns(self.files, self.schema)
 
     def close(self) -> None:
         """Let the memory go."""
@@ -221,6 +211,20 @@ def require_duckdb() -> Any:
     except ImportError:
         raise DataError('the engine duckdb is not installed; run: pip install "sfumato[duckdb]"') from None
     return duckdb
+
+
+def find_repetitive_columns(files: Sequence[Path], schema: Mapping[str, pl.DataType]) -> frozenset[str]:
+    """The text columns that take so few bytes a cell that they must be dictionaries of few texts."""
+    sizes, cells = dict.fromkeys(schema, 0), dict.fromkeys(schema, 0)
+    for file in files:
+        metadata = pq.read_metadata(file)
+        for group in range(metadata.num_row_groups):
+            for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
+                if column.path_in_schema in sizes:
+                    sizes[column.path_in_schema] += column.total_uncompressed_size
+                    cells[column.path_in_schema] += column.num_values
+    texts = (name for name, kind in schema.items() if kind == pl.String)
+    return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
 
 
 def check_schemas(files: Sequence[Path]) -> pa.Schema:

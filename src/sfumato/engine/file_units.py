@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.engine.coded_columns import read_coded_column
 from sfumato.engine.duckdb_rows import explain_damaged
 from sfumato.engine.stored_rows import BATCH_ROWS
 from sfumato.table import simplify_frame
@@ -41,42 +42,49 @@ def cut_units(files: Sequence[Path], heights: Sequence[int]) -> tuple[FileUnit, 
     return tuple(units)
 
 
-def read_unit(unit: FileUnit, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """The rows of a run, some at a time; the ends of batches do not depend on how a file is cut."""
+def read_unit(unit: FileUnit, columns: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pl.DataFrame]:
+    """The rows of a run, some at a time, with numbers for the texts of columns that are to be `coded`.
+
+    The ends of batches do not depend on how a file is cut: they are those that Arrow makes of the whole file, which
+    also ends a batch where another dictionary of texts begins.
+    """
     try:
-        with pq.ParquetFile(unit.file, pre_buffer=False) as opened:
-            groups, before = _find_row_groups(opened.metadata, unit)
+        with pq.ParquetFile(unit.file, pre_buffer=False, read_dictionary=list(coded)) as opened:
+            groups, begins = _find_row_groups(opened.metadata, unit)
+            ends = {*range(unit.begin + BATCH_ROWS, unit.end, BATCH_ROWS), unit.end, *(begins[1:] if coded else ())}
             held: list[pa.RecordBatch] = []
-            have, skip, left = 0, unit.begin - before, unit.end - unit.begin
+            row, skip, left = unit.begin, unit.begin - begins[0], sorted(ends)
             for read in opened.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(columns)):
                 rest = read.slice(skip)
                 skip = max(0, skip - read.num_rows)
                 while rest.num_rows and left:
-                    part = rest.slice(0, min(BATCH_ROWS - have, left))
+                    part = rest.slice(0, left[0] - row)
                     held.append(part)
-                    have, left = have + part.num_rows, left - part.num_rows
-                    rest = rest.slice(part.num_rows)
-                    if have == BATCH_ROWS or not left:
-                        yield _build_frame(held, columns, unit.file)
-                        held, have = [], 0
+                    row, rest = row + part.num_rows, rest.slice(part.num_rows)
+                    if row == left[0]:
+                        yield _build_frame(held, columns, coded, unit.file)
+                        held = []
+                        left.pop(0)
     except (pa.ArrowException, OSError):
         raise explain_damaged(unit.file) from None
 
 
-def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int], int]:
-    """The row groups that a run touches, and how many rows lie before the first of them."""
-    groups: list[int] = []
-    begin = before = 0
+def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int], list[int]]:
+    """The row groups that a run touches, and the row with which each begins."""
+    groups, begins, begin = [], [], 0
     for number in range(about.num_row_groups):
         end = begin + about.row_group(number).num_rows
         if begin < unit.end and end > unit.begin:
-            before = before if groups else begin
             groups.append(number)
+            begins.append(begin)
         begin = end
-    return groups, before
+    return groups, begins
 
 
-def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], file: Path) -> pl.DataFrame:
-    frame = pl.from_arrow(pa.Table.from_batches(parts))
+def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], coded: Sequence[str], file: Path) -> pl.DataFrame:
+    table = pa.Table.from_batches(parts).unify_dictionaries().combine_chunks()
+    kept = {name: read_coded_column(name, table.column(name).chunk(0)) for name in coded}
+    frame = pl.from_arrow(table.select([name for name in columns if kept.get(name) is None]))
     assert isinstance(frame, pl.DataFrame), "a table has columns"
-    return simplify_frame(frame.select(columns), str(file))
+    plain = simplify_frame(frame, str(file))
+    return pl.DataFrame([plain[name] if (column := kept.get(name)) is None else column for name in columns])

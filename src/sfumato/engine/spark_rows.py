@@ -11,6 +11,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import pyarrow.parquet as pq
 
 import sfumato
 from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
-from sfumato.engine.duckdb_rows import check_schemas
+from sfumato.engine.duckdb_rows import check_schemas, find_repetitive_columns
 from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
@@ -34,6 +35,7 @@ from sfumato.engine.spark_tasks import (
     CountTask,
     KeyTypes,
     ReachTask,
+    SampleCells,
     unpack_frame,
 )
 from sfumato.engine.stored_rows import (
@@ -48,6 +50,7 @@ from sfumato.engine.stored_rows import (
     sort_counts,
 )
 from sfumato.errors import DataError
+from sfumato.private_file import create_private
 from sfumato.progress import report_progress
 from sfumato.table import simplify_frame
 
@@ -71,11 +74,20 @@ class SparkRows(StoredRows):
         self._session = find_session()
         self._missing: dict[str, int] | None = None
         self._values: dict[str, int] = {}
-        self._refuse_unreachable()
+        self._refuse_unseen_files(self.files)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A plan that is sent to executors takes the columns along, and neither the rows nor the session."""
         return MemoryRows, (pl.DataFrame(schema=dict(self.schema)), self.source)
+
+    def refuse_unseen(self, folder: Path) -> None:
+        """Let executors look for a file in it, which only its owner can read."""
+        probe = folder.absolute() / "seen-by-executors"
+        create_private(probe, b"sfumato")
+        try:
+            self._refuse_unseen_files([probe] * 2 * count_cores(self._session))
+        finally:
+            probe.unlink()
 
     def open_files(self, files: Sequence[Path], scratch: Path, source: str) -> SparkRows:
         """Other files, counted by Spark too."""
@@ -127,6 +139,20 @@ class SparkRows(StoredRows):
             self._missing = counts
         return self._missing
 
+    def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
+        """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
+        known: dict[int, dict[str, int]] = {}
+        total = dict.fromkeys(columns, 0)
+        for first, part in zip(self._list_begins(), self._map_plain(_count_known, columns), strict=True):
+            known[first] = total
+            total = {name: total[name] + int(part[name][0]) for name in columns}
+        sample = SampleCells({name: max(1, total[name] // most) for name in columns}, known)
+        parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
+        for part in self._map_plain(sample, columns) if columns else ():
+            for name in columns:
+                parts[name].append(part[name][0].alias(name))
+        return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
+
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Read by the driver itself: rows that nobody changes need no executor."""
         chosen = list(self.schema) if columns is None else list(columns)
@@ -136,7 +162,12 @@ class SparkRows(StoredRows):
     def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
         chosen = list(self.schema) if columns is None else list(columns)
-        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, chosen, change)))
+        coded = [name for name in chosen if name in self._repetitive]
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, chosen, change, coded)))
+
+    def _map_plain(self, change: Change, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The same with all texts spelled out, in batches whose ends are those of `_list_begins`."""
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, columns, change)))
 
     def compare_batches(
         self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
@@ -155,13 +186,21 @@ class SparkRows(StoredRows):
 
     def _count_published(self, taken: StoredRows) -> dict[int, int]:
         """For each row that begins a batch, and the one after the last: how many rows before it were published."""
-        ends = [unit.offset + unit.end - unit.begin for unit in self._units]
-        begins = [range(unit.offset, end, BATCH_ROWS) for unit, end in zip(self._units, ends, strict=True)]
-        bounds = np.unique([*(row for each in begins for row in each), self.height])
+        bounds = np.array([*self._list_begins(), self.height])
         counts = np.zeros(len(bounds), dtype=np.int64)
         for batch in taken.iterate_batches([ROW]):
             counts += np.searchsorted(batch[ROW].to_numpy(), bounds)
         return dict(zip(bounds.tolist(), counts.tolist(), strict=True))
+
+    @cached_property
+    def _repetitive(self) -> frozenset[str]:
+        """The columns whose texts are numbers on their way, as by duckdb."""
+        return find_repetitive_columns(self.files, self.schema)
+
+    def _list_begins(self) -> list[int]:
+        """The number of the first row of each batch."""
+        lengths = [(unit.offset, unit.end - unit.begin) for unit in self._units]
+        return [row for offset, length in lengths for row in range(offset, offset + length, BATCH_ROWS)]
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
         """What tasks packed, in the order of rows."""
@@ -212,11 +251,11 @@ class SparkRows(StoredRows):
         except Exception as error:  # pyspark's and py4j's own, of many kinds
             raise explain_failure(error, self.source) from None
 
-    def _refuse_unreachable(self) -> None:
+    def _refuse_unseen_files(self, files: Sequence[Path]) -> None:
         """Stop if executors see other files than the driver, or run another program."""
-        task = ReachTask([(file, file.stat().st_size) for file in self.files], sfumato.__version__)
-        tasks = min(len(self.files), 2 * count_cores(self._session))
-        numbers = self._session.range(0, len(self.files), 1, tasks)
+        task = ReachTask([(file, file.stat().st_size) for file in files], sfumato.__version__)
+        tasks = min(len(files), 2 * count_cores(self._session))
+        numbers = self._session.range(0, len(files), 1, tasks)
         try:
             found = numbers.mapInArrow(task, "problem string").toArrow().column(0).to_pylist()
         except Exception as error:
@@ -231,9 +270,13 @@ class SparkRows(StoredRows):
         if kind == "file":
             raise DataError(
                 f"{what}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
-                "must lie on storage that all machines see under one path"
+                "must lie on storage that all machines see under one path, and executors must run as the same user"
             )
 
 
 def _count_nulls(rows: pl.DataFrame, _: int) -> pl.DataFrame:
     return rows.null_count()
+
+
+def _count_known(rows: pl.DataFrame, _: int) -> pl.DataFrame:
+    return rows.count()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
@@ -120,16 +121,36 @@ class ChangeTask:
     units: Sequence[FileUnit]
     columns: Sequence[str]
     change: Change
+    coded: Sequence[str] = ()
+    """The columns that are read as numbers for their texts."""
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One packed frame for each batch of rows, with its place in the order."""
         with hide_cells():
             for number in _list_numbers(numbers):
                 offset = self.units[number].offset
-                for part, rows in enumerate(read_unit(self.units[number], self.columns)):
+                for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded)):
                     packed = pack_frame(self.change(rows, offset))
                     offset += rows.height
                     yield pa.RecordBatch.from_arrays([[number], [part], [packed]], schema=_PACKED)
+
+
+@dataclass(frozen=True)
+class SampleCells:
+    """A change that keeps every so many-th known cell of each column, as lists in one row."""
+
+    steps: Mapping[str, int]
+    known: Mapping[int, Mapping[str, int]]
+    """The number of a row that begins a batch → column → how many known cells lie before it."""
+
+    def __call__(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
+        """The cells of a batch."""
+        columns = []
+        for name, step in self.steps.items():
+            cells = rows[name].drop_nulls()
+            kept = cells.gather(np.arange(-self.known[first][name] % step, len(cells), step))
+            columns.append(kept.implode().alias(name))
+        return pl.DataFrame(columns)
 
 
 @dataclass(frozen=True)
@@ -176,9 +197,17 @@ class ReachTask:
         problem = "" if here == self.version else f"version {here}"
         for number in _list_numbers(numbers):
             file, size = self.sizes[number]
-            if not problem and not (file.exists() and file.stat().st_size == size):
+            if not problem and not _can_read(file, size):
                 problem = f"file {file}"
         yield pa.RecordBatch.from_arrays([pa.array([problem], pa.string())], ["problem"])
+
+
+def _can_read(file: Path, size: int) -> bool:
+    try:
+        with file.open("rb"):
+            return file.stat().st_size == size
+    except OSError:
+        return False
 
 
 def pack_frame(frame: pl.DataFrame) -> bytes:

@@ -13,6 +13,8 @@ from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
 _RUNS = "every model, missing = own_value or drop, the attacks linking and homogeneity, and a release in Parquet"
+_ON_SPARK = ("generalize",)
+"""What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
@@ -20,9 +22,12 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
     name = wanted or policy.data.engine
     reasons = list_unsupported(policy)
     if name in ("duckdb", "spark"):
+        if name == "spark":
+            tags = [method.method for method in policy.protect]
+            reasons += [tag for tag in tags if tag in STORED_METHODS and tag not in _ON_SPARK]
         if reasons:
             raise PolicyError(
-                f"the engine {name} does not run {', '.join(reasons)}; it runs {describe_supported()}. Change the "
+                f"the engine {name} does not run {', '.join(reasons)}; it runs {describe_supported(name)}. Change the "
                 "policy, or use --engine memory"
             )
         return EngineChoice(name, "as asked")
@@ -34,9 +39,9 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
     return choice
 
 
-def describe_supported() -> str:
-    """What duckdb and Spark run, in words."""
-    methods = [known.words for known in STORED_METHODS.values()]
+def describe_supported(engine: EngineName = "duckdb") -> str:
+    """What duckdb or Spark runs, in words."""
+    methods = [known.words for tag, known in STORED_METHODS.items() if engine != "spark" or tag in _ON_SPARK]
     listed = " or ".join([", ".join(methods[:-1]), methods[-1]] if methods[1:] else methods)
     return f"{listed} as the only method, {_RUNS}"
 
