@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.data.rule_set_files import RuleCount
+from sfumato.details import PatternDetails
 from sfumato.mine.patterns.classifier_tree import TreeNode, build_classifier_tree
 from sfumato.report.model_pictures import MOST_NODES, draw_tree
 from sfumato.report.model_section import LISTED, build_model_section
@@ -145,7 +146,7 @@ def test_withheld_rules_have_their_reason() -> None:
 def test_channels_between_rules_are_those_whose_supports_rules_show() -> None:
     """By hand: 9 of 10 with a have b. With a rule a → b the one other is seen; if rules tell only b → a, it is not."""
     baskets = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 40 + [["c"]] * 5)
-    mined = {"k": 2, "min_support": 9, "repair": "none"}
+    mined: dict[str, Any] = {"k": 2, "min_support": 9, "repair": "none"}
     shown = sf.PublishRules(**mined, min_confidence=0.8).protect(baskets)
     assert shown.details["channels"]["inner"].to_list() == [["a"]] == shown.details["rule_channels"]["inner"].to_list()
     assert "disclose it" in build_rule_repair_section(shown).intro
@@ -159,6 +160,6 @@ def test_withheld_splits_and_unused_columns_are_named() -> None:
     assert section is not None
     assert any("job = cook" in note or "job = nurse" in note for note in section.notes), section.notes
     assert any('split at given cuts only: "age"' in note for note in section.notes)
-    calm = replace(TREE, details=replace(TREE.details, withheld_splits=None))
+    calm = replace(TREE, details=PatternDetails())
     quiet = build_withheld_splits_section(calm, PEOPLE)
     assert quiet is not None and "No split" in quiet.intro

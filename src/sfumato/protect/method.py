@@ -32,7 +32,9 @@ class Method(Description, ABC):
     """Whether published values are random draws rather than the originals or something coarser."""
     utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets", "sequences"]] = "classes"
     """What an analyst loses by it; this determines which utility measures make sense."""
-    section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns", "sequences"]] = ""
+    section: ClassVar[
+        Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns", "classifier", "sequences"]
+    ] = ""
     """Its own section of the custodian's report, if any."""
     loss_meaning: ClassVar[str] = ""
     """What `loss` is a share of, as a sentence for the report."""

@@ -32,7 +32,7 @@ def test_codes_give_the_same_c45_trees(rows: list[tuple[Any, ...]], permute: boo
     release = method.protect(table, method.new_key(table, chance))
     claim = next(claim for claim in release.claims if claim.property == "trees_that_differ")
     assert claim.arguments["learners"] == ("scikit_learn", "c45") and "C4.5" in claim.meaning
-    columns = tuple(name for name in ("a", "b") if name in claim.arguments["columns"])
+    columns = tuple(name for name in ("a", "b") if table.frame[name].dtype.is_numeric())
     assert trees_that_differ(release.data, table, "y", columns, words=("word",), learners=("c45",)) == 0
 
 

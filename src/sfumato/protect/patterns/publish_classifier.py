@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -269,7 +269,7 @@ class WithheldSplit:
 def list_withheld_splits(splits: list[WithheldSplit]) -> pl.DataFrame:
     """Withheld splits as a frame."""
     rows = [(list(split.path), split.people, split.condition, split.why) for split in splits]
-    kinds = {"node": pl.List(pl.String), "people": pl.Int64, "condition": pl.String, "why": pl.String}
+    kinds: dict[str, Any] = {"node": pl.List(pl.String), "people": pl.Int64, "condition": pl.String, "why": pl.String}
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
