@@ -83,8 +83,8 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
     assert ours.count_missing() == theirs.count_missing()
     assert [ours.count_values(name) for name in ("a", "kind")] == [theirs.count_values(name) for name in ("a", "kind")]
     for most in (2, 3, 100):
-        samples, again = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
-        assert all(samples[name].equals(again[name]) and len(samples[name]) for name in samples)
+        cells, same_cells = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
+        assert all(cells[name].equals(same_cells[name]) and len(cells[name]) for name in cells)
     assert pl.concat(ours.iterate_batches()).equals(pl.concat(theirs.iterate_batches()))
     numbered = [pl.concat(rows.map_batches(_number_rows)) for rows in (ours, theirs)]
     assert numbered[0].equals(numbered[1])
