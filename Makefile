@@ -26,7 +26,8 @@ $(VENV)/run: $(VENV)/made requirements/run.txt pyproject.toml
 	@touch $@
 
 $(VENV)/dev: $(VENV)/run requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@# Python compiles what is imported by itself; compiling all of it here takes as long as installing it.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@
 
 $(VENV)/spark: $(VENV)/dev requirements/spark.txt

@@ -38,6 +38,20 @@ method = "add_noise"
 columns = ["age"]
 ranges = { age = [0, 120] }
 """
+PARTITION = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "sex", "education", "occupation", "marital_status"]
+sensitive = ["disease"]
+insensitive = ["zip", "salary_level"]
+
+[[protect]]
+method = "partition"
+models = [{ model = "k_anonymity", k = 5 }]
+"""
 BARE = """
 import duckdb, sys
 con = duckdb.connect(config={"memory_limit": "512MB", "temp_directory": sys.argv[2]})
@@ -70,10 +84,13 @@ def main() -> None:
             noise = _measure(
                 folder, *command, "run", f"{folder}/noise.toml", "--out", f"{folder}/noisy", "--engine", "duckdb"
             )
-            rows.append((f"{size:,}", bare, audit, run, verify, noise))
+            cut = _measure(
+                folder, *command, "run", f"{folder}/parts.toml", "--out", f"{folder}/cut", "--engine", "duckdb"
+            )
+            rows.append((f"{size:,}", bare, audit, run, verify, noise, cut))
     show(
         f"The built-in population, 5-anonymous, by duckdb with SFUMATO_MEMORY={MEMORY}",
-        ("people", "a bare group-by", "audit", "run", "verify", "run with noise"),
+        ("people", "a bare group-by", "audit", "run", "verify", "run with noise", "partition of five columns"),
         rows,
     )
 
@@ -88,6 +105,7 @@ def write_data(folder: Path, size: int) -> Path:
     policy = folder / "policy.toml"
     policy.write_text(text.replace('path = "demo"', 'path = "parts/*.parquet"'), encoding="utf-8")
     (folder / "noise.toml").write_text(NOISE, encoding="utf-8")
+    (folder / "parts.toml").write_text(PARTITION, encoding="utf-8")
     return policy
 
 

@@ -188,6 +188,11 @@ METHOD_EXAMPLES = (
         secrets=("female",),
     ),
     Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), people),
+    Example(
+        "swap confidential, proportional",
+        sf.SwapConfidential(column="disease", share=0.5, search="proportional"),
+        people,
+    ),
     Example("add noise", sf.AddNoise(columns="age", ranges={"age": (0, 120)}), people),
     Example(
         "add noise, correlated", sf.AddNoise(columns=("age", "weight"), kind="correlated", ranges="from_data"), numbers
@@ -203,6 +208,11 @@ METHOD_EXAMPLES = (
         people,
     ),
     Example(
+        "add noise, equal frequency",
+        sf.AddNoise(columns="age", kind="discretize", discretize={"age": 5}, ranges={"age": (0, 120)}),
+        people,
+    ),
+    Example(
         "randomize response", sf.RandomizeResponse(column=("disease", "sex"), p=0.7, categories="from_data"), people
     ),
     Example(
@@ -214,6 +224,11 @@ METHOD_EXAMPLES = (
     Example(
         "randomize baskets, cut and paste",
         sf.RandomizeBaskets(operator="cut_and_paste", cutoff=2, level=0.3, items="from_data"),
+        market,
+    ),
+    Example(
+        "randomize baskets, by item",
+        sf.RandomizeBaskets(keep={"nuts": 0.6, "*": 0.8}, add={"nuts": 0.2, "*": 0.1}, items="from_data"),
         market,
     ),
     Example("synthesize", sf.Synthesize(min_leaf=5), people),
@@ -238,6 +253,12 @@ METHOD_EXAMPLES = (
     Example(
         "hide rules, blocked",
         sf.HideRules(rules=("bread ==> butter",), min_support=0.1, min_confidence=0.6, strategy="block"),
+        market,
+        secrets=("butter",),
+    ),
+    Example(
+        "hide rules, isolated",
+        sf.HideRules(rules=("bread ==> butter",), min_support=0.1, min_confidence=0.6, strategy="isolated"),
         market,
         secrets=("butter",),
     ),

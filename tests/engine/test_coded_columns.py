@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engine import duckdb_rows
-from sfumato.engine.coded_columns import build_coded_column, flag_text, read_coded_column, split_column
+from sfumato.engine.coded_columns import build_coded_column, flag_text, read_coded_columns, split_column
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.value_codes import index_cells
@@ -63,4 +63,5 @@ def test_numbers_stand_for_their_texts() -> None:
 @pytest.mark.parametrize("texts", [["a", "a"], ["a", None]])
 def test_a_dictionary_that_repeats_itself_is_read_as_texts(texts: list[str | None]) -> None:
     cells = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(texts, pa.string()))
-    assert read_coded_column("c", cells) is None
+    batch = pa.record_batch([cells, pa.array(["a", "b"]).dictionary_encode()], names=["c", "d"])
+    assert read_coded_columns(batch).to_dict(as_series=False) == {"d": ["a", "b"]}

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from xml.etree import ElementTree
 
 import sfumato as sf
+from sfumato.report.pictures import PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.report.sequence_section import build_outgoing_sequence_section, build_sequence_section
 
@@ -61,3 +64,14 @@ def test_distances_follow_the_rows_of_all_methods() -> None:
     assert release.details["rows"].tolist() == [1, 2, 3]
     figures = by_title(build_sequence_section(release, walks, release.data, {}))
     assert figures["Distances"].rows == (("0", "2"), ("1", "1"))
+
+
+def test_bars_are_drawn_as_long_as_their_numbers() -> None:
+    figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, {}))
+    svg = figures["Lengths"].svg
+    ElementTree.fromstring(svg)
+    found = re.findall(rf'<path d="M0,[\d.]+h([\d.]+)q([\d.]+)[^>]*fill="{PALETTE["before"][0]}"', svg)
+    assert [round(float(length) + float(bend)) for length, bend in found] == [0, round(290 / 1.2)]
+    assert ">before</text>" in svg
+    alone = by_title(build_outgoing_sequence_section(RELEASE.data))["Lengths"].svg
+    assert PALETTE["before"][0] not in alone and ">before</text>" not in alone

@@ -206,7 +206,7 @@ TWO = {"model": "k_anonymity", "k": 2}
             {"protect": [{"method": "generalize", "models": [TWO], "search": "incognito"}]},
             "search = incognito",
         ),
-        ({"protect": [{"method": "partition", "models": [TWO]}]}, "partition"),
+        ({"protect": [{"method": "microaggregate", "k": 2}]}, "microaggregate"),
         ({"attack": [{"attack": "linking", "knowledge": ["age"]}]}, "linking with knowledge"),
         ({"output": {"format": "csv"}}, "format = csv"),
         ({"output": {"order": "shuffled"}}, "order = shuffled"),

@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from sfumato.cli.draft_commands import Shape, hierarchy_command, init_command
-from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
+from sfumato.cli.messages import (
+    print_audit,
+    print_comparison,
+    print_measures,
+    print_run,
+    print_verification,
+    say_plainly,
+)
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
 from sfumato.cli.outsourced_mining import requests_command
 from sfumato.cli.party_commands import party_app
@@ -360,7 +367,7 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
 
     if hasattr(error, "format_message"):  # typer's own message about a wrong command line
         hint = "" if wants_json else " (see --help)"
-        _exit_with_error("UsageError", f"{error.format_message()}{hint}", BAD_INPUT, wants_json)
+        _exit_with_error("UsageError", f"{say_plainly(error.format_message())}{hint}", BAD_INPUT, wants_json)
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     if isinstance(error, SfumatoError):

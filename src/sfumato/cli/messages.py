@@ -50,6 +50,20 @@ def _escape_cell(text: object) -> Any:
     return Text(escape_text(text))
 
 
+def say_plainly(message: str) -> str:
+    """Typer's message about a value, without the words of the parser."""
+    for words, plain in _PARSER_WORDS.items():
+        message = message.replace(words, plain)
+    return message
+
+
+_PARSER_WORDS = {
+    "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
+    "Input should be a valid integer, got a number with a fractional part": "give a whole number",
+    "Input should be a valid number, unable to parse string as a number": "give a number",
+}
+
+
 def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
     """Print what is at risk."""
     _print_things(f"{result.source}: {result.rows:,} rows, {result.columns} columns", "")

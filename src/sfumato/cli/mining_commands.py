@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sfumato.baskets import BasketFormat, Baskets
 
 from sfumato.cli.messages import print_attacks, print_rows
@@ -34,7 +36,9 @@ def mine_command(
         str, typer.Option(help="A count (10) or a share of the rows (0.01) from which a pattern is frequent.")
     ] = "0.01",
     rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
-    min_confidence: Annotated[float, typer.Option(help="The minimum confidence of a rule.")] = 0.5,
+    min_confidence: Annotated[
+        float | None, typer.Option(help="With --rules or --private: the minimum confidence of a rule. Default: 0.5.")
+    ] = None,
     kind: Annotated[str, typer.Option(help="Itemsets or subsequences: all, closed or maximal.")] = "all",
     max_length: Annotated[
         int | None, typer.Option(help="The maximum number of items in an itemset, a subsequence or a left side.")
@@ -98,6 +102,8 @@ def mine_command(
     from sfumato.cli.tree_commands import TreeOptions, grow_tree
 
     refuse_unsafe_outputs([out], [data, private, requests])
+    _refuse_idle_options(learner, {"--rules": rules, "--private": private, "--min-confidence": min_confidence})
+    confidence = 0.5 if min_confidence is None else min_confidence
     if learner is not None:
         grow_tree(data, target, TreeOptions(learner, min_rows, pruning, separator), out, as_json)
         return
@@ -108,10 +114,10 @@ def mine_command(
     support = parse_support(min_support)
     with show_progress(as_json):
         if distorted:
-            wanted = EstimateOptions(support, min_confidence if rules else None, kind, max_length)
+            wanted = EstimateOptions(support, confidence if rules else None, kind, max_length)
             result = estimate_released_baskets(Path(data), wanted, out)
         elif private is not None:
-            result = _mine_adversarial_rules(data, private, support, min_confidence, max_length, separator)
+            result = _mine_adversarial_rules(data, private, support, confidence, max_length, separator)
             if out is not None:
                 result.write_csv(out)
         elif sequences or is_sequence_file(Path(data)):
@@ -127,11 +133,22 @@ def mine_command(
                 _refuse_unfit_for_filters(rules, kind)
                 result = mine_released_filters(baskets, requests, support, max_length, out)
             else:
-                result = _mine_patterns(baskets, support, min_confidence if rules else None, kind, max_length, out)
+                result = _mine_patterns(baskets, support, confidence if rules else None, kind, max_length, out)
     if as_json:
         print_json({"count": result.height, "rows": result.to_dicts()})
     else:
         print_rows(spell_patterns(result) if "pattern" in result.columns else result, SHOWN, out)
+
+
+def _refuse_idle_options(learner: str | None, given: Mapping[str, object]) -> None:
+    """Refuse options that would change nothing."""
+    from sfumato.errors import PolicyError
+
+    named = [name for name, value in given.items() if value not in (None, False)]
+    if learner is not None and named:
+        raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(named)}; leave it out")
+    if named == ["--min-confidence"]:
+        raise PolicyError("--min-confidence is about rules; add --rules, or leave it out")
 
 
 def _refuse_unfit_for_filters(rules: bool, kind: str) -> None:

@@ -165,9 +165,14 @@ class _Holders(NamedTuple):
 def _flag_holders(path: Path, words: Iterable[str], reading: Reading) -> _Holders:
     from sfumato.baskets import Baskets
     from sfumato.cli.sequence_mining import is_sequence_file
+    from sfumato.errors import PolicyError
     from sfumato.mine.sequences.containment import flag_rows
     from sfumato.sequences import Sequences
 
+    if path.is_dir():
+        raise PolicyError(
+            f"{path}: rows are counted in a file of baskets or sequences; this is a folder; name the data file in it"
+        )
     name, item, separator = reading.id_column, reading.item, reading.separator
     if reading.is_sequences or is_sequence_file(path):
         sequences = Sequences.read(path, id=name, item=item, time=reading.time, separator=separator)
@@ -273,11 +278,11 @@ def _list_channels(
     from sfumato.errors import PolicyError
     from sfumato.mine import inference_channels
 
-    if min_support is None:
+    if min_support is None and Path(data).exists():
         raise PolicyError("--min-support is missing: the count or share from which itemsets would be published")
     separator, id_column, item = reading
     rows = Baskets.read(data, separator=separator, id=id_column, item=item)
-    return inference_channels(rows, parse_support(min_support), k, maximal)
+    return inference_channels(rows, parse_support(min_support or "1"), k, maximal)
 
 
 def _list_forced_patterns(published: Patterns, k: int) -> pl.DataFrame:

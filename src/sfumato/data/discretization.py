@@ -145,7 +145,11 @@ def cut_equal_frequency(values: Numbers, bins: int) -> Discretization:
     numbers = _drop_missing_numbers(values)
     if not numbers.size:
         return Discretization(())
-    distinct, counts = np.unique(numbers, return_counts=True)
+    return cut_counted_numbers(*np.unique(numbers, return_counts=True), bins)
+
+
+def cut_counted_numbers(distinct: Floats, counts: Ints, bins: int) -> Discretization:
+    """The same from the different values, ascending, and how often each occurs."""
     last = _choose_even_cuts(counts, bins) if len(distinct) > bins else np.arange(len(distinct) - 1)
     inner = [_find_short_between(float(distinct[index]), float(distinct[index + 1])) for index in last]
     return Discretization((float(distinct[0]), *inner, float(distinct[-1])))

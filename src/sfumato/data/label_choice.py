@@ -39,14 +39,12 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
     return min(choices, key=lambda choice: choice.lost)
 
 
-def estimate_set_length(column: pl.Series, rows: int) -> float:
-    """About how many characters the set of the values of some random rows has."""
-    counts = spell_cells(column.drop_nulls()).rename("value").value_counts()
-    if counts.is_empty():
+def estimate_set_length(values: pl.Series, counts: Ints, rows: int) -> float:
+    """About how many characters the set of the values of some random rows has, given how often each value occurs."""
+    if not len(values):
         return 0.0
-    shares = counts["count"] / counts["count"].sum()
-    chances = 1 - (1 - shares) ** rows
-    return float((chances * (counts["value"].str.len_chars() + len(", "))).sum())
+    chances = 1 - (1 - counts / counts.sum()) ** rows
+    return float(chances @ (spell_cells(values).str.len_chars().to_numpy() + float(len(", "))))
 
 
 def choose_range(domain: Domain, leaves: Ints) -> LabelChoice | None:

@@ -22,21 +22,26 @@ DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
 """How a coded column is written."""
 
 
-def read_coded_column(name: str, cells: pa.Array) -> pl.Series | None:
-    """A dictionary of Arrow as a coded column; None if it is none of distinct texts."""
+def read_coded_columns(batch: pa.RecordBatch) -> pl.DataFrame:
+    """Those columns that are dictionaries of distinct texts, as coded columns."""
+    texts = {name: _list_texts(batch.column(name)) for name in batch.schema.names}
+    kinds = {name: pl.Enum(listed) for name, listed in texts.items() if listed is not None}
+    places = pl.DataFrame([pl.Series(name, batch.column(name).indices) for name in kinds])
+    return places.select(pl.col(name).cast(pl.UInt32).cat.to(kind) for name, kind in kinds.items())
+
+
+def _list_texts(cells: pa.Array) -> list[str] | None:
+    """The texts of a dictionary; None if it is none, or some text is missing or there twice."""
     if not pa.types.is_dictionary(cells.type):
         return None
     kind = cells.type.value_type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
     try:
-        texts = cells.dictionary.to_pylist()
+        texts: list[str] = cells.dictionary.to_pylist()
     except UnicodeDecodeError:
         return None
-    if None in texts or len(set(texts)) < len(texts):
-        return None
-    codes = pl.Series(cells.indices).cast(pl.UInt32)
-    return codes.cat.to(pl.Enum(texts)).alias(name)
+    return None if None in texts or len(set(texts)) < len(texts) else texts
 
 
 def build_coded_column(codes: Ints, labels: Sequence[str | None]) -> pl.Series:

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.engine.coded_columns import read_coded_column
+from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
@@ -119,10 +119,10 @@ class DuckdbRows(StoredRows):
         """The rows of each file in turn; texts that the files hold as dictionaries stay numbers."""
         chosen = list(self.schema) if columns is None else list(columns)
         for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
-            coded = {name: read_coded_column(name, batch.column(name)) for name in batch.schema.names}
-            rest = [name for name, column in coded.items() if column is None]
+            coded = read_coded_columns(batch)
+            rest = [name for name in batch.schema.names if name not in coded.columns]
             plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
-            yield pl.DataFrame([plain[n] if (column := coded[n]) is None else column for n in chosen])
+            yield pl.DataFrame([coded[name] if name in coded.columns else plain[name] for name in chosen])
 
     def _read_files(self, columns: list[str], coded: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
         for file in self.files:

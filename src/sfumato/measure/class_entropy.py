@@ -20,6 +20,7 @@ from sfumato.data.discretization import cut_equal_frequency
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns, select_counted_rows
+from sfumato.measure.given_tables import require_tables
 from sfumato.table import Table
 
 
@@ -61,8 +62,9 @@ def class_entropy(
     A published label is a value like any other, and so is a missing cell. A column that holds numbers before and after
     is cut into `bins` parts of about equally many originals, or else every number would stand for its row.
     """
-    if bins < 1:
-        raise PolicyError(f"bins = {bins}: cut numbers into at least one part")
+    require_tables(original, published, columns)
+    if not isinstance(bins, int) or bins < 1:
+        raise PolicyError(f"bins = {bins}: cut numbers into at least one part, a whole number of them")
     names = [name for name in choose_compared_columns(original, published, columns) if name != target]
     choose_compared_columns(original, published, [target])
     truth = select_counted_rows(original).frame

@@ -66,14 +66,13 @@ def compare_stored(
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized | set(moved)))
+    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn))
     for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
         wrong += found.wrong
         for name, pairs in found.pairs.items():
-            if name in moved:
-                moved[name] = _count_moved(moved[name], pairs)
-            else:
-                counts[name].add(pairs)
+            counts[name].add(pairs)
+        for name, (differing, empty) in found.moved.items():
+            moved[name] = _count_moved(moved[name], differing, empty)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
@@ -83,12 +82,6 @@ def compare_stored(
         differences[name] = difference
         wrong += difference.other + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
-
-
-def _count_moved(before: ColumnDifference, pairs: pl.DataFrame) -> ColumnDifference:
-    differing = int(pairs["count"].sum())
-    empty = int(pairs.filter(pl.col("second").is_null())["count"].sum())
-    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
 
 
 def _count_differing_pairs(before: pl.Series, after: pl.Series) -> pl.DataFrame:
@@ -115,6 +108,8 @@ class _BatchFinding(NamedTuple):
     """What differs in some rows."""
 
     pairs: dict[str, pl.DataFrame]
+    moved: dict[str, tuple[int, int]]
+    """Drawn column → how many cells differ, and how many of these are empty."""
     wrong: int
 
 
@@ -125,17 +120,28 @@ class _BatchComparison:
     names: tuple[str, ...]
     quasi_identifying: tuple[str, ...]
     generalized: frozenset[str]
+    drawn: frozenset[str]
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
-        found, wrong = {}, 0
+        found: dict[str, pl.DataFrame] = {}
+        moved: dict[str, tuple[int, int]] = {}
+        wrong = 0
         for name in self.names:
             pairs = _count_differing_pairs(batch.before[name], batch.after[name])
             if not pairs.height:
                 continue
+            if name in self.drawn:
+                empty = pairs.filter(pl.col("second").is_null())
+                moved[name] = int(pairs["count"].sum()), int(empty["count"].sum())
+                continue
             found[name] = pairs
             if name not in self.generalized:
                 wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
-        return _BatchFinding(found, wrong)
+        return _BatchFinding(found, moved, wrong)
+
+
+def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
+    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
 
 
 class _PairCounts:

@@ -19,8 +19,9 @@ from sfumato.measure.sequences.visits import edit_distances, flow_counts
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
 from sfumato.report.grid_pictures import draw_grid_figures
-from sfumato.report.pictures import LABEL, PALETTE, Spec, render_svg
+from sfumato.report.pictures import LABEL, PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
+from sfumato.report.svg import Drawing, cut_words, estimate_width
 from sfumato.sequences import Sequences
 
 _MOST = 10
@@ -29,6 +30,9 @@ _SECRETS = 12
 _COMPARED = 2_000_000_000
 """Pairs of elements that are compared for distances, at most."""
 _SIDES = ("before", "after")
+_COLOURS = {"before": PALETTE["before"][0], "after": PALETTE["accent"][0]}
+_WIDEST = 220
+"""The width of the longest label, in pixels."""
 
 
 class _Pair(NamedTuple):
@@ -220,39 +224,23 @@ def _build_pair_figure(
 
 def _draw_pairs(pairs: Sequence[_Pair]) -> str:
     """Bars before and after, one group for each quantity."""
-    values = [
-        {"what": f"{number} {pair.what}", "side": side, "value": value, "said": wording.format_count(value)}
-        for number, pair in enumerate(pairs)
-        for side, value in zip(_SIDES, (pair.before, pair.after), strict=True)
-        if value is not None
-    ]
     both = any(pair.before is not None for pair in pairs)
-    sides = list(_SIDES if both else _SIDES[1:])
-    most = max([1.0, *(value["value"] for value in values if isinstance(value["value"], float | int))])
-    colour: Spec = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": list(_SIDES), "range": [PALETTE["before"][0], PALETTE["accent"][0]]},
-        "legend": {"orient": "top", "title": None, "labelColor": PALETTE["ink"][0]} if both else None,
-    }
-    # Two labels may be shortened to the same text: the number keeps them apart, and is not shown.
-    axis: Spec = {"grid": False, "labelLimit": 220, "labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)"}
-    encoding: Spec = {
-        "y": {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": axis},
-        "yOffset": {"field": "side", "type": "nominal", "scale": {"domain": sides}},
-        "x": {
-            "field": "value",
-            "type": "quantitative",
-            "title": None,
-            "axis": None,
-            "scale": {"domain": [0, most * 1.2], "nice": False},
-        },
-    }
-    layers: list[Spec] = [
-        {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": {"color": colour}},
-        {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "said"}}},
-    ]
-    height = (34 if both else 22) * max(1, len(pairs))
-    margins = {"left": 22, "right": 2, "top": 2, "bottom": 2}  # labels are wider in some browsers
-    spec: Spec = {"width": 290, "height": height, "data": {"values": values}, "padding": margins}
-    return render_svg(spec | {"encoding": encoding, "layer": layers})
+    sides = _SIDES if both else _SIDES[1:]
+    step = 34 if both else 22
+    thick = 0.84 * step / len(sides)
+    drawing = Drawing(290, max(1, len(pairs)) * step)
+    most = 1.2 * max([1.0, *(value for pair in pairs for value in (pair.before, pair.after) if value is not None)])
+    labels = [cut_words(pair.what, 12, _WIDEST) for pair in pairs]
+    for number, (label, pair) in enumerate(zip(labels, pairs, strict=True)):
+        drawing.add_words(-6, (number + 0.5) * step + 4, label, PALETTE["soft"][0], anchor="end")
+        for place, value in enumerate((pair.before, pair.after) if both else (pair.after,)):
+            if value is None:
+                continue
+            y, length = (number + 0.08) * step + place * thick, drawing.width * value / most
+            drawing.add_lying_bar(y, length, thick, _COLOURS[sides[place]], bend=2)
+            drawing.add_words(length + 4, y + thick / 2 + 4, wording.format_count(value), PALETTE["ink"][0])
+    for place, side in enumerate(sides if both else ()):
+        drawing.add_box(70 * place, -16, 10, 10, _COLOURS[side])
+        drawing.add_words(70 * place + 15, -7, side, PALETTE["ink"][0])
+    left = max([16.0, *(estimate_width(label, 12) for label in labels)]) + 10
+    return drawing.render(left=left, right=2, top=22 if both else 2, bottom=2)

@@ -7,7 +7,8 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -125,17 +126,29 @@ def _drop_consequences(problems: list[Mapping[str, Any]], policy: _CheckedPolicy
 
 def _list_fields(outer: _Path, policy: _CheckedPolicy) -> list[str]:
     """The fields that may stand at a place of the policy; none if they are free, as columns are."""
-    model: Any = policy.root
+    models: list[type[BaseModel]] = [policy.root]
     node: Any = policy.content
     for part in outer:
-        field = model.model_fields.get(part) if model is not None and isinstance(part, str) else None
-        inner = field.annotation if field is not None else None
-        model = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+        if len(models) > 1:  # pydantic put the tag in that says which of several kinds was tried
+            models = [model for model in models if any(field.default == part for field in model.model_fields.values())]
+            continue
+        fields = [model.model_fields[part] for model in models if isinstance(part, str) and part in model.model_fields]
+        models = [inner for field in fields for inner in _list_models(field.annotation)]
         node = _get_inside(node, part)
         if isinstance(node, Mapping):
             tags = ((tag, node[tag]) for tag in _TAGS if isinstance(node.get(tag), str))
-            model = next((find_kind(tag, value) for tag, value in tags), model)
-    return list(model.model_fields) if model is not None else []
+            kind = next((find_kind(tag, value) for tag, value in tags), None)
+            models = models if kind is None else [kind]
+    return list(models[0].model_fields) if len(models) == 1 else []
+
+
+def _list_models(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a field may hold: one, one or nothing, or one of several kinds."""
+    if isinstance(annotation, type):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    if get_origin(annotation) in (Union, UnionType, Annotated):
+        return [model for part in get_args(annotation) for model in _list_models(part)]
+    return []
 
 
 _TAGS = ("method", "attack", "model")

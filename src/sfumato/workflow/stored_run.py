@@ -18,7 +18,8 @@ import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
-from sfumato.change import ChangeKind
+from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
+from sfumato.change import Change, ChangeKind
 from sfumato.data.cell_types import TypesOfCells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, has_stored_types
@@ -93,7 +94,7 @@ def _run_in_scratch(
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
         release = Release(published, method, plan.claims, plan.losses, plan.details, plan.changes)
-        attacks = _run_attacks(policy, comparison)
+        attacks = _run_attacks(policy, comparison, plan.changes)
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = sealed.value
@@ -190,7 +191,9 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
     return tuple(findings)
 
 
-def _run_attacks(policy: Policy, comparison: StoredComparison) -> tuple[tuple[Attack, Outcome], ...]:
+def _run_attacks(
+    policy: Policy, comparison: StoredComparison, changes: tuple[Change, ...]
+) -> tuple[tuple[Attack, Outcome], ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
     linkable = bool(comparison.published.quasi_identifying)
@@ -199,7 +202,12 @@ def _run_attacks(policy: Policy, comparison: StoredComparison) -> tuple[tuple[At
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        outcomes.append((attack, run_stored_attack(attack, comparison.published, comparison.blanked)))
+        if has_overlapping_classes(changes):
+            originals, taken = comparison.original, comparison.taken
+            outcome = attack_covering_classes(attack, originals, comparison.published, taken, changes)
+        else:
+            outcome = run_stored_attack(attack, comparison.published, comparison.blanked)
+        outcomes.append((attack, outcome))
     return tuple(outcomes)
 
 

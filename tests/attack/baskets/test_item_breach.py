@@ -75,6 +75,37 @@ def test_baskets_of_one_size_tell_who_has_what_only_they_hold() -> None:
     assert outcome.facts["named"] == outcome.successes
 
 
+def count_naive_hits(release: sf.Release, held: np.ndarray, item: str, posterior: float) -> int:
+    """Bayes' rule for every size by itself, with the share that its own baskets show; `held` in published order."""
+    law = release.public["items"]
+    shown = np.array([item in row for row in release.data.to_lists()])
+    named, begin = np.zeros(len(shown), dtype=bool), 0
+    for size, count in law["sizes"]:
+        part, begin = slice(begin, begin + count), begin + count
+        pasted = np.mean([min(drawn, size) / max(size, 1) for drawn in range(law["cutoff"] + 1)])
+        chance = pasted + (1 - pasted) * law["level"]
+        if chance - law["level"] < 1e-12:
+            continue
+        share = np.clip((shown[part].mean() - law["level"]) / (chance - law["level"]), 0, 1)
+        yes = share * chance / (share * chance + (1 - share) * law["level"])
+        no = share * (1 - chance) / (share * (1 - chance) + (1 - share) * (1 - law["level"]))
+        named[part] = np.where(shown[part], yes, no) >= posterior
+    return int((named & held).sum())
+
+
+def test_counting_baskets_of_each_size_is_no_better_attack() -> None:
+    chance = np.random.default_rng(0)
+    for seed in range(6):
+        held = chance.random((4000, 4)) < chance.uniform(0.03, 0.4, 4)
+        held[:, 1] |= held[:, 0] & (chance.random(4000) < 0.9)
+        shop = sf.Baskets.of([["abcd"[at] for at in np.flatnonzero(row)] for row in held])
+        method = sf.RandomizeBaskets(operator="cut_and_paste", level=0.2, items=tuple("abcd"))
+        release = method.protect(shop, sf.Randomness.seeded(seed))
+        outcome = BREACH(items=("a",), prior=0.5, posterior=0.6).run(release, shop)
+        naive = count_naive_hits(release, held[np.asarray(release.details.rows), 0], "a", 0.6)
+        assert outcome.successes >= 0.95 * naive - 5
+
+
 def test_without_randomness_everything_is_read() -> None:
     outcome = BREACH(prior=0.5, posterior=0.9).run(sf.Release(SHOP, None, (), {}), SHOP)
     assert outcome.risk == 1.0

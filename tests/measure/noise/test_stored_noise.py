@@ -26,6 +26,7 @@ from tests.protect.test_stored_rowwise import ROLES, CutRows, make_people
 NOISE = sf.AddNoise(columns=("x", "y"), ranges={"x": (-80.0, 80.0), "y": (-50, 50)})
 UNIFORM = sf.AddNoise(columns=("x", "y"), ranges={"x": (-80.0, 80.0), "y": (-50, 50)}, kind="uniform")
 INTERVALS = sf.AddNoise(columns=("x", "y"), kind="discretize", privacy=0.2)
+CUTS = sf.AddNoise(columns=("x", "y"), kind="discretize", discretize={"x": 4, "y": (-10, 10)}, ranges={"y": (-50, 50)})
 ANSWERS = sf.RandomizeResponse(column=("word", "day"), p=0.6, kind="k_ary")
 MISSING = sf.RandomizeResponse(column="word", p=0.6, missing="answer")
 Change = Callable[[pl.DataFrame, pl.DataFrame], pl.Series]
@@ -61,6 +62,8 @@ CASES: dict[str, tuple[Any, Change | None, str]] = {
     "noise": (NOISE, None, ""),
     "uniform": (UNIFORM, None, ""),
     "intervals": (INTERVALS, None, ""),
+    "cuts": (CUTS, None, ""),
+    "a value between cuts": (CUTS, shift, "outside_cuts"),
     "answers": (ANSWERS, None, ""),
     "missing": (MISSING, None, ""),
     "half the noise": (NOISE, halve, "noise_law"),

@@ -116,6 +116,12 @@ def test_impossible_shares_on_the_way_warn_nobody() -> None:
     for seed in range(20):
         release = method.protect(table, sf.Randomness.seeded(seed))
         assert sf.mine.estimate_joint(release, ("ill", "sex"))["estimate"].sum() == pytest.approx(1)
+    three = {"ill": list("abc"), "sex": list("fmf"), "town": list("ABC")}
+    table = sf.Table.of(three, dict.fromkeys(three, "insensitive"))
+    method = sf.RandomizeResponse(column="ill", epsilon=3.5, kind="unary")
+    for seed in (3, 6):
+        release = method.protect(table, sf.Randomness.seeded(seed))
+        assert sf.mine.estimate_joint(release, ("ill", "sex", "town"))["estimate"].sum() == pytest.approx(1)
 
 
 def test_a_joint_estimate_needs_the_release_of_a_table() -> None:

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.arrays import Codes
 from sfumato.protect.anonymity import live_rollup, row_blocks
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.lattice import find_minimal_nodes, find_optimal_node
 from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn
 from sfumato.table import Missing
 from tests.tables import Small, small_tables
 
@@ -79,9 +80,14 @@ def test_values_of_small_classes_are_not_counted(monkeypatch: pytest.MonkeyPatch
     )
     rows, counts = np.repeat(np.arange(30), 2), np.ones(60, dtype=np.int64)
     grouping.sensitive = {"s": SensitiveColumn("s", ("a", "b"), rows, np.tile([0, 1], 30), counts, None)}
-    counted = []
+    counted: list[int] = []
     pairs = SensitiveColumn.pairs
-    monkeypatch.setattr(SensitiveColumn, "pairs", lambda *given: counted.append(given[2]) or pairs(*given))
+
+    def count(column: SensitiveColumn, of_row: Codes, classes: int) -> ClassValues:
+        counted.append(classes)
+        return pairs(column, of_row, classes)
+
+    monkeypatch.setattr(SensitiveColumn, "pairs", count)
     judge = ModelJudge((sf.KAnonymity(k=3), sf.LDiversity(l=2, column="s")))
     found = find_optimal_node(grouping, judge, "loss", 5)
     assert found.best is not None and found.best.levels == (1,)

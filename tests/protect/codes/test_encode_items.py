@@ -139,6 +139,11 @@ def test_the_release_holds_no_key_and_no_name() -> None:
     assert "item" not in str(release.data.to_lists())
 
 
+def test_one_item_cannot_be_padded_at_any_k() -> None:
+    with pytest.raises(sf.ImpossibleRelease, match=r"each; use one_to_n$"):
+        EncodeItems(k=2).new_key(sf.Baskets.of([["a"], ["a"]]))
+
+
 def test_maturity_and_bad_fields() -> None:
     assert EncodeItems().maturity == "for study"
     assert EncodeItems(kind="one_to_n").maturity == "for study"

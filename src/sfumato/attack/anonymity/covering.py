@@ -49,10 +49,10 @@ def _build_class_bitmaps(
     maps, places, offset = [], np.zeros((targets.height, len(columns)), dtype=np.int64), 0
     for number, name in enumerate(columns):
         domain = _collect_domain(targets[name], classes[name], published.hierarchies.get(name))
-        bits, leaf_order = _mark_covered_values(classes[name], domain, published.missing)
-        leaf = {domain.leaves[leaf]: position for position, leaf in enumerate(leaf_order.tolist())}
-        stranger, unknown = len(domain.leaves), len(domain.leaves) + 1
         cells = targets[name].to_list()
+        bits, looked_up = _mark_covered_values(classes[name], domain, published.missing, set(cells))
+        leaf = {value: position for position, value in enumerate(looked_up)}
+        stranger, unknown = len(looked_up), len(looked_up) + 1
         places[:, number] = [offset + (unknown if cell is None else leaf.get(cell, stranger)) for cell in cells]
         maps.append(bits)
         offset += len(bits)
@@ -76,8 +76,10 @@ def _collect_domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | 
     return Domain.of(pl.Series(known.name, sorted(spoken), dtype=pl.String))
 
 
-def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) -> tuple[Words, Ints]:
-    """For each value a bitmap of the classes that cover it, and the values in the order of the bitmaps.
+def _mark_covered_values(
+    labels: pl.Series, domain: Domain, missing: Missing, cells: set[str | None]
+) -> tuple[Words, list[str]]:
+    """For each value of somebody a bitmap of the classes that cover it, and the values in the order of the bitmaps.
 
     The last two bitmaps are of a value that nobody knows, and of a missing one.
     """
@@ -94,24 +96,26 @@ def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) ->
     all_covered = (cover.counts == len(domain.leaves)) & ~leaf
     everything = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
     unknown = everything | (nothing if missing is not Missing.NEVER_MATCHES else False)
-    bits = _mark_runs(cover, label_index, len(domain.leaves))
+    ordered = [domain.leaves[leaf] for leaf in cover.order[: len(domain.leaves)].tolist()]
+    used = np.flatnonzero([value in cells for value in ordered])
+    bits = _mark_runs(cover, label_index, used)
     if missing is Missing.MATCHES_ANY:
         unknown = np.ones(len(distinct), dtype=np.bool_)
         bits[:-2] |= _pack(nothing[label_index])
     bits[-2], bits[-1] = _pack(everything[label_index]), _pack(unknown[label_index])
-    return bits, cover.order[: len(domain.leaves)]
+    return bits, [ordered[place] for place in used.tolist()]
 
 
-def _mark_runs(cover: LabelCover, label_index: Ints, leaves: int) -> Words:
-    """Leaves in the cover's order × classes, as bits: neighbours differ by the classes whose runs begin or end."""
-    bits = np.zeros((leaves + 2, -(-len(label_index) // 64)), dtype=np.uint64)
+def _mark_runs(cover: LabelCover, label_index: Ints, used: Ints) -> Words:
+    """Some leaves in the cover's order × classes, as bits: neighbours differ by the classes whose runs begin or end."""
+    bits = np.zeros((len(used) + 2, -(-len(label_index) // 64)), dtype=np.uint64)
     first = np.searchsorted(cover.label, np.arange(cover.labels + 1))
     lengths = np.diff(first)[label_index]
     of_class = np.repeat(np.arange(len(label_index)), lengths)
     run = expand_ranges(first[label_index], lengths)
     flag = np.uint64(1) << (of_class % 64).astype(np.uint64)
-    for edge in (cover.start[run], cover.stop[run]):  # no two runs of a label touch
-        np.bitwise_xor.at(bits, (edge, of_class // 64), flag)
+    for edge in (cover.start[run], cover.stop[run]):  # a run between two leaves begins and ends at the second
+        np.bitwise_xor.at(bits, (np.searchsorted(used, edge), of_class // 64), flag)
     np.bitwise_xor.accumulate(bits, axis=0, out=bits)
     return bits
 

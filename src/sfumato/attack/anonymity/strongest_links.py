@@ -138,7 +138,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda others: match_equal(published, others, names).or_else(cover_all(others))
     if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
-        if bool((found.counts > _count_equal_rows(published, names)).any()):
+        if len(people) != len(published) or bool((found.counts > _count_equal_rows(published, names)).any()):
             widths = _measure_widths(published, people, names)
             yield lambda others: cover_all(others).keep_cheapest(widths)
         return

@@ -24,6 +24,9 @@ from sfumato.public.basket_distortion import BasketDistortion, get_distortion, i
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
+_SMALL_ERROR = 0.1
+"""The standard error up to which a share is better counted than expected."""
+
 
 class ItemBreach(Attack):
     """An employer reads that a basket held a test kit, knows that chance may have put it there, and infers the truth.
@@ -89,9 +92,9 @@ class ItemBreach(Attack):
         if known.distortion is None:
             return known.shown[targets]
         if not known.masked:
-            return np.array(
-                [self._name_by_size(known, line, way == "by_size") for line in targets], dtype=bool
-            ).reshape(len(targets), known.shown.shape[1])
+            return np.array([self._name_by_size(known, line, way) for line in targets], dtype=bool).reshape(
+                len(targets), known.shown.shape[1]
+            )
         named = np.zeros((len(targets), known.shown.shape[1]), dtype=bool)
         for row, line in enumerate(targets):
             together = [line, *known.list_partners(line, self.partners if way == "with_partners" else 0)]
@@ -99,7 +102,7 @@ class ItemBreach(Attack):
             named[row] = likely[codes] >= self.posterior
         return named
 
-    def _name_by_size(self, known: _KnownItems, line: int, own: bool) -> Flags:
+    def _name_by_size(self, known: _KnownItems, line: int, way: str) -> Flags:
         """Cut and paste: an item of a small basket is pasted more often, and a large basket holds more items."""
         assert known.distortion is not None and known.distortion.sizes is not None
         level, sizes = float(known.distortion.adds[0]), known.distortion.sizes
@@ -109,7 +112,10 @@ class ItemBreach(Attack):
             part, begin = known.shown[line, begin : begin + count], begin + count
             pasted = known.distortion.retention(size)
             prior = min(max(known.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
-            prior = _estimate_own_share(part, prior, pasted, level) if own else prior
+            if size == len(known.distortion.categories):
+                prior = 1.0  # such a basket holds every item there is
+            elif way != "alone":
+                prior = _estimate_own_share(part, prior, pasted, level, way == "by_own_count")
             shown, hidden = pasted + (1 - pasted) * level, (1 - pasted) * (1 - level)
             yes = prior * shown / (prior * shown + (1 - prior) * level)
             no = prior * hidden / (prior * hidden + (1 - prior) * (1 - level)) if prior < 1 else 1.0
@@ -159,7 +165,7 @@ class _KnownItems(NamedTuple):
         """By the item alone, and by what else the release tells about its baskets."""
         if self.distortion is None or (self.masked and not partners):
             return ["alone"]
-        return ["alone", "with_partners" if self.masked else "by_size"]
+        return ["alone", "with_partners"] if self.masked else ["alone", "by_size", "by_own_count"]
 
     def list_partners(self, line: int, count: int) -> list[int]:
         """The items that go with an item most, by the estimated covariance beside their own spread."""
@@ -202,14 +208,19 @@ class _KnownItems(NamedTuple):
         return codes, (sure / np.maximum(truth, 1e-300)).ravel()
 
 
-def _estimate_own_share(shown: Flags, expected: float, pasted: float, level: float) -> float:
-    """The share of baskets of one size that hold an item, by those baskets alone where they clearly differ."""
+def _estimate_own_share(shown: Flags, expected: float, pasted: float, level: float, count: bool) -> float:
+    """The share of baskets of one size that hold an item, by those baskets alone.
+
+    In few baskets chance alone would look like knowledge: they must differ by three standard errors from what is
+    expected or, if they are to be counted, be so many that the error is small.
+    """
     wide = pasted * (1 - level)
     if wide < 1e-12 or not len(shown):
         return expected
     likely = level + expected * wide
-    # Three standard errors: in few baskets chance alone would look like knowledge.
-    if abs(float(shown.mean()) - likely) <= 3 * (likely * (1 - likely) / len(shown)) ** 0.5:
+    error = (likely * (1 - likely) / len(shown)) ** 0.5
+    known = count and error <= _SMALL_ERROR * wide
+    if not known and abs(float(shown.mean()) - likely) <= 3 * error:
         return expected
     return min(max((float(shown.mean()) - level) / wide, 0.0), 1.0)
 

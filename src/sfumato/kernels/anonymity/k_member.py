@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The hot loops of k-member clustering: grow clusters of k rows, each time by the row that loses least.
+"""The hot loops of k-member clustering: grow clusters of k people, each time by the row that loses least.
 
-Columns and cells are described as in `partition.py`. A cost is the sum over columns of the width, each
-as a share of `ONE`, in whole numbers: they neither drift nor tie by rounding.
+Columns, cells and weights are described as in `partition.py`. A line of k people or more is a cluster by itself. A cost
+is the sum over columns of the width, each as a share of `ONE`, in whole numbers: they neither drift nor tie.
 """
 
 from __future__ import annotations
@@ -65,30 +65,49 @@ def _widen_column(numbers, costs, column, state, known, stamps, cluster, count, 
         costs[row] += known.change[numbers[row]]
 
 
-@compile_cached("void(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
-def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns):  # type: ignore[no-untyped-def]
-    """Cluster the rows of one block; each of up to `size` − 1 rows that are left over is a cluster of its own.
+@compile_cached("int64[::1](int64[::1], int64, int64, int64, int64, int64[::1])")
+def _set_crowds_apart(weights, begin, end, size, first, cluster_of_row):  # type: ignore[no-untyped-def]
+    """Number the lines of `size` people or more as clusters, and return the others."""
+    others, rows, cluster = np.empty(end - begin, dtype=np.int64), np.int64(0), np.int64(first)
+    for row in range(begin, end):
+        if weights[row] >= size:
+            cluster_of_row[row] = cluster
+            cluster += 1
+        else:
+            others[rows] = row
+            rows += 1
+    return others[:rows].copy()
+
+
+@compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
+def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stamps, columns):  # type: ignore[no-untyped-def]
+    """Cluster the rows of one block, and return the next number; each row that is left over is a cluster of its own.
 
     A cluster starts at the row furthest from the one before. Columns of ranges and sets without missing cells
     are plain: their loops have no branches. Cells of others are numbered within the block.
     """
-    count, rows = columns.about.shape[0], end - begin
+    places = _set_crowds_apart(weights, begin, end, size, first, cluster_of_row)
+    count, rows = columns.about.shape[0], np.int64(places.shape[0])
+    cluster, people = first + (end - begin) - rows, weights[places].sum()
+    if rows == 0:
+        return cluster
     values, known = np.empty((count, rows), dtype=np.int32), np.empty((count, rows), dtype=np.int32)
     tables, change = np.zeros((count, rows), dtype=np.int64), np.zeros(rows, dtype=np.int64)
-    costs, places, state = np.zeros(rows, dtype=np.int64), np.arange(begin, end), np.zeros((count, 3), dtype=np.int64)
+    costs, state = np.zeros(rows, dtype=np.int64), np.zeros((count, 3), dtype=np.int64)
     distinct = np.zeros(count, dtype=np.int64)
     for column in range(count):
         for row in range(rows):
-            values[column, row] = cells[begin + row, column]
+            values[column, row] = cells[places[row], column]
         if columns.about[column, KIND] == TREE or values[column].max() == columns.about[column, LEAVES]:
             distinct_values = np.unique(values[column])
             distinct[column] = distinct_values.shape[0]
             known[column, : distinct_values.shape[0]] = distinct_values
             values[column] = np.searchsorted(distinct_values, values[column])
-    for cluster in range(first, first + rows // size):
+    while people >= size:
         chosen = np.int64(np.argmax(costs[:rows]))
         costs[:rows] = 0
-        for member in range(size):
+        member, have = np.int64(0), np.int64(0)
+        while have < size:
             offset = np.int64(0)
             for column in range(count):
                 plain = distinct[column] == 0
@@ -112,14 +131,19 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
                         _widen_plain(values[column], costs, rows, is_range, unit, member == 0, low, high, value)
                 offset += columns.about[column, LEAVES] + 1
             cluster_of_row[places[chosen]] = cluster
+            have += weights[places[chosen]]
+            member += 1
             rows -= 1
             places[chosen], costs[chosen] = places[rows], costs[rows]
             for column in range(count):
                 values[column, chosen] = values[column, rows]
             if rows:
                 chosen = np.int64(np.argmin(costs[:rows]))
+        people -= have
+        cluster += 1
     for row in range(rows):
-        cluster_of_row[places[row]] = first + (end - begin) // size + row
+        cluster_of_row[places[row]] = cluster + row
+    return cluster + rows
 
 
 @compile_cached("int64(int32[::1], int64, int64, int64, int64)")
@@ -165,7 +189,7 @@ def compute_part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
     "int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], PartColumns)"
 )
 def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns):  # type: ignore[no-untyped-def]
-    """For each wanting part the other part of its block with which it has `least` rows and loses least; else −1.
+    """For each wanting part the other part of its block with which it has `least` people and loses least; else −1.
 
     Parts are in the order of their blocks. `free` says of each whether nothing at all is lost by it.
     """
@@ -194,12 +218,12 @@ def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free,
     return nearest
 
 
-@compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64[::1], PartColumns)")
-def cluster_blocks(cells, starts, size, first, cluster_of_row, columns):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[:,::1], int64[::1], int64[::1], int64, int64, int64[::1], PartColumns)")
+def cluster_blocks(cells, weights, starts, size, first, cluster_of_row, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of every block, and number the clusters from `first` on; returns the next number."""
     stamps = np.full((columns.about[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
     for block in range(starts.shape[0] - 1):
-        begin, end = starts[block], starts[block + 1]
-        _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns)
-        first += (end - begin) // size + (end - begin) % size
+        first = _cluster_block(
+            cells, weights, starts[block], starts[block + 1], size, first, cluster_of_row, stamps, columns
+        )
     return first

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The hot loops of partitioning: where to cut a part, and how to cluster the rows of a small block.
 
-Rows come as `cells`, one line a row, kept in the order of the parts; a part is a run of lines. A cell is the
-place of its value in the column's order, and the place after the last is a missing cell. `about` has a line a
-column: its kind (0 range, 1 set, 2 tree), how many leaves it has, where its hierarchy starts in `above` and
-`under`, how many levels that has, and whether missing cells may be published as such. `above` holds level by
-level the group of every place, `under` how many leaves such a label loses. The *width* of a part in a column is
-the number of leaves that its published label loses; a gain is width saved × rows, as a share of all leaves.
+Rows come as `cells`, a line for one row or for several equal ones, kept in the order of the parts; a part is a run of
+lines, and `weights` says how many people a line stands for. A cell is the place of its value in the column's order, and
+the place after the last is a missing cell. `about` has a line a column: its kind (0 range, 1 set, 2 tree), how many
+leaves it has, where its hierarchy starts in `above` and `under`, how many levels that has, and whether missing cells
+may be published as such. `above` holds level by level the group of every place, `under` how many leaves such a label
+loses. The *width* of a part in a column is the number of leaves that its published label loses; a gain is width saved ×
+people, as a share of all leaves.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, FloatGrid, Floats, IntGrid, Ints
+from sfumato.arrays import CodeGrid, Codes, FloatGrid, Floats, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
 RANGE, SET, TREE = 0, 1, 2
@@ -91,17 +92,29 @@ def measure_width(low, high, distinct, column, columns):  # type: ignore[no-unty
     return columns.under[columns.about[column, START] + (level - 1) * leaves + low]
 
 
-@compile_cached("void(int32[:,::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
-def _count_cells(cells, begin, end, offsets, histogram, ends):  # type: ignore[no-untyped-def]
+@record
+class PartLines(NamedTuple):
+    """Lines in the order of the parts: their cells, which lines they are, and how many people each stands for."""
+
+    cells: CodeGrid
+    order: Codes
+    weights: Ints
+
+
+@compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
+def _count_cells(cells, weights, begin, end, offsets, histogram, ends):  # type: ignore[no-untyped-def]
     """Count the places of all columns of a part in one pass, and find the lowest and the highest of each."""
+    people = np.int64(0)
     for column in range(offsets.shape[0]):
         ends[column, 0] = ends[column, 1] = cells[begin, column]
     for row in range(begin, end):
+        people += weights[row]
         for column in range(offsets.shape[0]):
             value = np.int64(cells[row, column])
-            histogram[offsets[column] + value] += 1
+            histogram[offsets[column] + value] += weights[row]
             ends[column, 0] = min(ends[column, 0], value)
             ends[column, 1] = max(ends[column, 1], value)
+    return people
 
 
 @compile_cached("int64(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], int32[::1], int64[::1])")
@@ -193,31 +206,39 @@ def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # ty
     cuts.gains[column] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
 
 
-@compile_cached("void(int32[:,::1], int32[::1], int64, int64, int64, int64, int64, int32[:,::1], int32[::1])")
-def _partition_rows(cells, order, begin, end, column, value, left, spare_cells, spare_order):  # type: ignore[no-untyped-def]
-    """Bring the rows of the left side to the front; of those equal to `value`, as many as belong there."""
-    quota = left
+@compile_cached("void(PartLines, int64, PartLines, int64)")
+def _copy_line(source, row, target, place):  # type: ignore[no-untyped-def]
+    target.order[place], target.weights[place] = source.order[row], source.weights[row]
+    for column in range(source.cells.shape[1]):
+        target.cells[place, column] = source.cells[row, column]
+
+
+@compile_cached("int64(PartLines, int64, int64, int64, int64, int64, PartLines)")
+def _partition_lines(lines, begin, end, column, value, left, spare):  # type: ignore[no-untyped-def]
+    """Bring the lines of the left side to the front, and return where the right side begins.
+
+    Of those equal to `value`, as many go left as make up `left` people.
+    """
+    cells, quota = lines.cells, left
     for row in range(begin, end):
-        quota -= cells[row, column] < value
-    to_left, to_right = begin, begin + left
+        if cells[row, column] < value:
+            quota -= lines.weights[row]
+    middle, kept = begin, np.int64(0)
     for row in range(begin, end):
-        here = cells[row, column]
+        here, weight = cells[row, column], lines.weights[row]
         goes_left = here < value
         if here == value and quota > 0:
             goes_left = True
-            quota -= 1
-        target = to_left if goes_left else to_right
-        spare_order[target] = order[row]
-        for other in range(cells.shape[1]):
-            spare_cells[target, other] = cells[row, other]
-        if goes_left:
-            to_left += 1
+            quota -= weight
+        if goes_left:  # never beyond the line that is looked at
+            _copy_line(lines, row, lines, middle)
+            middle += 1
         else:
-            to_right += 1
-    for row in range(begin, end):
-        order[row] = spare_order[row]
-        for other in range(cells.shape[1]):
-            cells[row, other] = spare_cells[row, other]
+            _copy_line(lines, row, spare, kept)
+            kept += 1
+    for row in range(kept):
+        _copy_line(spare, row, lines, middle + row)
+    return middle
 
 
 @compile_cached("CutRoom(int64, PartColumns)")
@@ -228,29 +249,34 @@ def _make_room(rows, columns):  # type: ignore[no-untyped-def]
     return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))
 
 
-@compile_cached("void(int32[:,::1], int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)")
-def _propose_part_cuts(cells, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
+@compile_cached("void(PartLines, int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)")
+def _propose_part_cuts(lines, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
     """The cut of a part in every column."""
-    count = columns.about.shape[0]
-    _count_cells(cells, begin, end, room.offsets[:count], room.histogram, room.ends)
+    count, cells = columns.about.shape[0], lines.cells
+    people = _count_cells(cells, lines.weights, begin, end, room.offsets[:count], room.histogram, room.ends)
     for column in range(count):
         distinct_count = _list_distinct_places(
             cells, begin, end, column, room.offsets[column], room.ends[column], room.histogram, room.values, room.counts
         )
-        _propose_in(room, distinct_count, end - begin, column, columns, least, relaxed, cuts)
+        _propose_in(room, distinct_count, people, column, columns, least, relaxed, cuts)
 
 
-@compile_cached("int64[::1](int32[:,::1], int32[::1], int64[::1], PartColumns, int64, int64, boolean)")
-def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: ignore[no-untyped-def]
-    """Cut parts in the column of the greatest gain, again and again, until they have `largest` rows or no cut.
+@compile_cached("PartLines(PartLines)")
+def _make_spare_lines(lines):  # type: ignore[no-untyped-def]
+    return PartLines(np.empty_like(lines.cells), np.empty_like(lines.order), np.empty_like(lines.weights))
 
-    `cells` and `order` are brought into the order of the parts, whose starts are returned, with the end of the last.
+
+@compile_cached("int64[::1](PartLines, int64[::1], PartColumns, int64, int64, boolean)")
+def cut_parts(lines, starts, columns, least, largest, relaxed):  # type: ignore[no-untyped-def]
+    """Cut parts in the column of the greatest gain, again and again, until they have `largest` people or no cut.
+
+    The lines are brought into the order of the parts, whose starts are returned, with the end of the last.
     """
-    rows, count = cells.shape
-    spare_cells, spare_order = np.empty_like(cells), np.empty_like(order)
-    room = _make_room(rows, columns)
+    rows, count = lines.cells.shape
+    spare, room = _make_spare_lines(lines), _make_room(rows, columns)
     cuts = ColumnCuts(np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count))
-    made, parts = np.empty(rows // max(least, 1) + starts.shape[0] + 1, dtype=np.int64), np.int64(0)
+    most = min(rows, lines.weights.sum() // max(least, 1)) + starts.shape[0] + 1
+    made, parts = np.empty(most, dtype=np.int64), np.int64(0)
     # The left side is cut on first, so the ends that wait are no more than there can be parts.
     waiting = np.empty_like(made)
     for number in range(starts.shape[0] - 1):
@@ -258,8 +284,9 @@ def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: 
         waiting[0] = starts[number + 1]
         while depth:
             end, best = waiting[depth - 1], np.int64(-1)
-            if end - begin > largest and end - begin >= 2 * least:
-                _propose_part_cuts(cells, begin, end, columns, least, relaxed, room, cuts)
+            people = lines.weights[begin:end].sum()
+            if people > largest and people >= 2 * least:
+                _propose_part_cuts(lines, begin, end, columns, least, relaxed, room, cuts)
                 best = np.int64(np.argmax(cuts.gains))
                 if cuts.gains[best] < 0:
                     best = np.int64(-1)
@@ -269,45 +296,39 @@ def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: 
                 begin = end
                 depth -= 1
             else:
-                _partition_rows(
-                    cells, order, begin, end, best, cuts.values[best], cuts.lefts[best], spare_cells, spare_order
-                )
-                waiting[depth] = begin + cuts.lefts[best]
+                waiting[depth] = _partition_lines(lines, begin, end, best, cuts.values[best], cuts.lefts[best], spare)
                 depth += 1
     made[parts] = rows
     return made[: parts + 1].copy()
 
 
-@compile_cached("void(int32[:,::1], int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
-def propose_cuts(cells, begins, ends, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
+@compile_cached("void(PartLines, int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
+def propose_cuts(lines, begins, ends, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
     """The cut of every part in every column, for callers that judge them first."""
-    room = _make_room(cells.shape[0], columns)
+    room = _make_room(lines.cells.shape[0], columns)
     for number in range(begins.shape[0]):
         one = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])
-        _propose_part_cuts(cells, begins[number], ends[number], columns, least, relaxed, room, one)
+        _propose_part_cuts(lines, begins[number], ends[number], columns, least, relaxed, room, one)
 
 
-@compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def make_cuts(cells, order, begins, ends, chosen, values, lefts):  # type: ignore[no-untyped-def]
-    """Bring the rows of each part into the order of its two sides."""
-    spare_cells, spare_order = np.empty_like(cells), np.empty_like(order)
+@compile_cached("int64[::1](PartLines, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def make_cuts(lines, begins, ends, chosen, values, lefts):  # type: ignore[no-untyped-def]
+    """Bring the lines of each part into the order of its two sides, and return where the right ones begin."""
+    spare, middles = _make_spare_lines(lines), np.empty_like(begins)
     for number in range(begins.shape[0]):
-        _partition_rows(
-            cells, order, begins[number], ends[number], chosen[number], values[number], lefts[number],
-            spare_cells, spare_order,
-        )  # fmt: skip
+        middles[number] = _partition_lines(
+            lines, begins[number], ends[number], chosen[number], values[number], lefts[number], spare
+        )
+    return middles
 
 
-@compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int32[:,::1], int32[::1])")
-def regroup_rows(cells, order, part_of_place, starts, cells_out, order_out):  # type: ignore[no-untyped-def]
-    """Bring rows into the order of other parts, whose starts are known, and keep their order inside each."""
+@compile_cached("void(PartLines, int64[::1], int64[::1], PartLines)")
+def regroup_lines(lines, part_of_place, starts, regrouped):  # type: ignore[no-untyped-def]
+    """Bring lines into the order of other parts, whose starts are known, and keep their order inside each."""
     filled = starts.copy()
-    for row in range(order.shape[0]):
-        target = filled[part_of_place[row]]
+    for row in range(lines.order.shape[0]):
+        _copy_line(lines, row, regrouped, filled[part_of_place[row]])
         filled[part_of_place[row]] += 1
-        order_out[target] = order[row]
-        for column in range(cells.shape[1]):
-            cells_out[target, column] = cells[row, column]
 
 
 @compile_cached("Tuple((int32[::1], int64[::1]))(int32[:,::1], int64, int64[::1], int64)")

@@ -26,6 +26,8 @@ from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
 )  # fmt: skip
 
 MOST_ITEMS = 62
+MOST_WORDS = 1 << 26
+"""Half a gigabyte: a pattern whose rows would take more is extended without words."""
 MOST_CHILDREN = 128
 """Of one pattern: each item can follow or join."""
 JOINING = 64

@@ -47,7 +47,8 @@ class _StoredCounter:
         return set(columns) <= set(self._held)
 
     def _is_dense(self, columns: Sequence[str]) -> bool:
-        return count_places(columns, self._values) <= MOST_PLACES
+        # A single column is counted sooner by itself than in a pass of its own over all.
+        return len(columns) > 1 and count_places(columns, self._values) <= MOST_PLACES
 
     def _count_unique(self, columns: Sequence[str]) -> int:
         if not self._is_held(columns):

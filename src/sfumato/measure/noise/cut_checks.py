@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Flags, Floats
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
 from sfumato.public.noise_law import read_numbers
@@ -30,14 +30,18 @@ def measure_cut_privacy(
     two published values in it, times the confidence, as a share of the range. Edges are numbers, or texts of numbers.
     """
     _, shown = _pair_cells(original, published, column, rows)
+    return measure_narrowest_cut(np.unique(shown), edges, confidence)
+
+
+def measure_narrowest_cut(shown: Floats, edges: Sequence[float | str], confidence: float) -> float:
+    """The same from the different published values, ascending."""
     cuts, range_width = np.asarray(edges, dtype=np.float64), float(edges[-1]) - float(edges[0])
     widths = np.diff(cuts)
     narrowest = float(widths.min())
-    for middle in np.unique(shown):
+    for middle in shown:
         place = int(np.clip(np.searchsorted(cuts, middle, side="right") - 1, 0, len(widths) - 1))
-        inside = shown[(shown >= cuts[place]) & (shown < cuts[place + 1])]
         # Several published values in one interval tell more than the interval.
-        several = np.unique(inside)
+        several = shown[(shown >= cuts[place]) & (shown < cuts[place + 1])]
         narrowest = min(narrowest, float(widths[place]), *np.diff(several).tolist())
     return round(confidence * narrowest / range_width, 12)
 
@@ -49,20 +53,25 @@ def count_outside_cuts(
     numbers, the lower middle. Values at an edge may be on either side of it, since they were rounded.
     """
     true, shown = _pair_cells(original, published, column, rows)
+    single = str(original.frame[column].dtype) == "Float32"
+    return int(flag_outside_cuts(true, shown, edges, bool(whole), single=single).sum())
+
+
+def flag_outside_cuts(true: Floats, shown: Floats, edges: Sequence[float | str], whole: bool, *, single: bool) -> Flags:
+    """Which published values are not the middle of the interval that holds the original."""
     cuts = np.asarray(edges, dtype=np.float64)
     wrong = np.ones(len(true), dtype=np.bool_)
     for low, high in pairwise(cuts.tolist()):
         last = high - 1 if whole else high
         middle = low + np.floor((high - low - 1) / 2) if whole else (low + high) / 2
-        slack = 0.0 if whole else _SLACK * (high - low + abs(middle)) + 2 * _measure_grain(original, column, low, high)
+        slack = 0.0 if whole else _SLACK * (high - low + abs(middle)) + 2 * _measure_grain(single, low, high)
         wrong &= ~((true >= low - slack) & (true <= last + slack) & (np.abs(shown - middle) <= slack))
-    return int(wrong.sum())
+    return wrong
 
 
-def _measure_grain(original: Table, column: str, low: float, high: float) -> float:
+def _measure_grain(single: bool, low: float, high: float) -> float:
     """The rounding error of stored numbers."""
     largest = max(abs(low), abs(high))
-    single = str(original.frame[column].dtype) == "Float32"
     return float(np.spacing(np.float32(largest))) if single else float(np.spacing(largest))
 
 

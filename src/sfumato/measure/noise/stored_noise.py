@@ -19,6 +19,7 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.engine.aligned_batches import align_batches
 from sfumato.errors import DataError
+from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
 from sfumato.measure.noise.noise_checks import (
     count_cells_changed_besides_noise,
     flag_outside_intervals,
@@ -157,12 +158,26 @@ def _count_unchanged(pairs: StoredPairs, _: Arguments) -> Number:
     return sum(int((pair.true == pair.shown).sum()) for pair in pairs.iterate())
 
 
-def _measure_interval(pairs: StoredPairs, arguments: Arguments) -> Number:
+def _list_shown(pairs: StoredPairs) -> Floats:
+    """The different published values; few, since they are midpoints."""
     middles = np.zeros(0)
     for pair in pairs.iterate():
         middles = np.union1d(middles, pair.shown)
+    return middles
+
+
+def _measure_cut(pairs: StoredPairs, arguments: Arguments) -> Number:
+    return measure_narrowest_cut(_list_shown(pairs), arguments["edges"], arguments["confidence"])
+
+
+def _count_outside_cuts(pairs: StoredPairs, arguments: Arguments) -> Number:
+    edges, whole, single = arguments["edges"], bool(arguments["whole"]), pairs.single
+    return sum(int(flag_outside_cuts(*pair, edges, whole, single=single).sum()) for pair in pairs.iterate())
+
+
+def _measure_interval(pairs: StoredPairs, arguments: Arguments) -> Number:
     named = {name: arguments[name] for name in ("width", "low", "high", "confidence")}
-    return measure_narrowest_interval(middles, pairs.whole, **named)
+    return measure_narrowest_interval(_list_shown(pairs), pairs.whole, **named)
 
 
 def _count_outside(pairs: StoredPairs, arguments: Arguments) -> Number:
@@ -202,13 +217,13 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
             known = np.isfinite(weights[-1]) & np.isfinite(places[0])
             yield weights[:, known], places[:, known]
 
-    sums, most, count = 0.0, 0.0, 0
+    sums, most, count = np.zeros(1), np.zeros(1), 0
     for weights, _ in iterate():
         sums, most = sums + weights.sum(axis=1), np.maximum(most, np.abs(weights).max(axis=1, initial=0.0))
         count += weights.shape[1]
     if not count:
         return 0.0
-    squares, products = 0.0, 0.0
+    squares, products = np.zeros(1), np.zeros((1, 1))
     for weights, places in iterate():
         about = weights - (sums / count)[:, None]
         squares, products = squares + np.einsum("ij,ij->i", about, about), products + about @ places.T
@@ -267,6 +282,8 @@ NOISE_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "unchanged_cells": _make_check(_count_unchanged),
     "interval_privacy": _make_check(_measure_interval),
     "outside_interval": _make_check(_count_outside),
+    "cut_privacy": _make_check(_measure_cut),
+    "outside_cuts": _make_check(_count_outside_cuts),
     "noise_dependence": _measure_dependence,
     "changed_beside_noise": _count_changed_besides,
 }

@@ -19,6 +19,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import PolicyError
 from sfumato.measure.alignment import Rows, require_columns, select_originals
+from sfumato.measure.given_tables import require_tables
 from sfumato.table import Table
 
 PRIOR = 0.5
@@ -42,6 +43,7 @@ def joint_divergence(
 
     `rows` maps each published row to its original row. A missing cell is a value of its own.
     """
+    require_tables(original, published, columns)
     names = [name for name in (columns or published.quasi_identifying) if name != column]
     if not names:
         raise PolicyError(f'{published.source}: there is no column besides "{column}"; name some in columns')

@@ -77,7 +77,7 @@ class PairCounts:
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where(came, self.counts / likely, 0.0)
             value = float(np.sum(np.where(came, self.counts * np.log(likely), 0.0)))
-            return self._multiply_channels(weights), value
+        return self._multiply_channels(weights), value
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
@@ -308,7 +308,9 @@ def _try_newton_step(answers: Answers, shares: Floats, slope: Floats, value: flo
     while length > 1e-4:
         moved = shares + length * (solution - shares)
         moved /= moved.sum()
-        steep, now = answers.pulls(moved)
+        # A step that makes some answer impossible is too long: its likelihood is 0.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steep, now = answers.pulls(moved)
         if now > value or float(steep.max()) < float(slope.max()):
             return np.asarray(moved)
         length /= 2

@@ -106,6 +106,8 @@ def estimate_joint(release: Release, columns: Sequence[str], confidence: float =
     """
     if isinstance(columns, str) or len(columns) < 2 or len(set(columns)) < len(columns):
         raise PolicyError("a joint estimate needs two or more different columns")
+    if not isinstance(release, Release) or not isinstance(release.data, Table):
+        raise DataError("a joint estimate needs the release of a table; for baskets use estimate_itemsets")
     sides = [_AnswerSide.of(release, name) for name in columns]
     sizes = tuple(side.size for side in sides)
     refuse_large_table(sizes)

@@ -21,7 +21,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints, Singles
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.roles import Role
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.mine.codes.c45_growth import grow_c45, prune_c45
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells
 from sfumato.mine.codes.c45_splits import C45Column
@@ -166,11 +166,14 @@ def train_c45(
 
 def _check_arguments(table: Table, target: str, min_rows: int, confidence: float | None) -> None:
     if not isinstance(table, Table):
-        raise PolicyError("a tree needs a table")
-    if min_rows < 1 or (confidence is not None and not 0 < confidence < 1):
-        raise PolicyError("`min_rows` is 1 or more, `confidence` a number between 0 and 1, or None")
+        raise PolicyError(f"a tree needs a table, not {type(table).__name__}; make one with sf.Table.of(...)")
+    if isinstance(min_rows, bool) or not isinstance(min_rows, int) or min_rows < 1:
+        raise PolicyError("`min_rows` is a whole number, 1 or more")
+    if confidence is not None and not (isinstance(confidence, int | float) and 0 < confidence < 1):
+        raise PolicyError("`confidence` is a number between 0 and 1, such as 0.25, or None")
     if target not in table.frame.columns:
-        raise PolicyError(f'{table.source}: the target "{target}" is not a column of the table')
+        meant = ask_meant([str(target)], table.frame.columns)
+        raise PolicyError(f'{table.source}: the target "{target}" is not a column of the table{meant}')
     if not len(table):
         raise DataError(f"{table.source}: there are no rows to grow a tree on")
     missing = table.frame[target].null_count()
@@ -186,9 +189,15 @@ def _choose_columns(table: Table, target: str, columns: tuple[str, ...] | list[s
     )  # fmt: skip
     if columns is None:
         return fit
+    if isinstance(columns, str):
+        raise PolicyError(f'`columns` is a list of names, such as ["{columns}"]')
     unfit = [name for name in columns if name not in fit]
     if unfit:
-        raise PolicyError(f"{table.source}: a tree cannot test {quote_names(unfit)}")
+        meant = ask_meant(unfit, fit)
+        raise PolicyError(
+            f"{table.source}: a tree cannot test {quote_names(unfit)}: no such column, the target, or one that names "
+            f"people{meant}"
+        )
     return tuple(dict.fromkeys(columns))
 
 

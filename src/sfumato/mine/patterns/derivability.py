@@ -128,6 +128,11 @@ def _list_deduction_intervals(counts: list[int | None], size: int) -> Iterator[t
 def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     """Every pattern that the published supports force to 1 to k − 1 people; longer ones follow shorter ones."""
     check_k(k)
+    if not isinstance(patterns, Patterns):
+        raise DataError(
+            f"published patterns or rules are examined, not {type(patterns).__name__}; of a release, give its data; "
+            "for baskets use inference_channels"
+        )
     reasoning = reason_from_supports(patterns, k)
     forced = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):

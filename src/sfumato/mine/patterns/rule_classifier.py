@@ -31,6 +31,8 @@ def classify(rules: Rules, table: Table) -> pl.Series:
 
     The series has the name of the predicted column, and texts; "other" is a class that rules tell by what it is not.
     """
+    if not isinstance(rules, Rules):
+        raise DataError(f"rules are needed to classify, not {type(rules).__name__}; of a release, give its data")
     names = [name_class(rule) for rule in rules.list_counts()]
     predicted = [None if rule < 0 else names[rule] for rule in choose_rules(rules, table).tolist()]
     return pl.Series(name_target(rules), predicted, dtype=pl.String)

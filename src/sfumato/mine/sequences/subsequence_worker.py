@@ -131,15 +131,15 @@ class SubsequenceWorker:
         children, entries = 8 * over_joins.MOST_CHILDREN, 4096
         self._joined = JoinRows(
             *_make_empty(entries, np.uint64, np.uint64, np.uint64, np.uint32),
-            codes=np.empty(over_joins.MOST_ITEMS, np.int32),
-            number_of=np.empty(items, np.int32),
+            np.empty(over_joins.MOST_ITEMS, np.int32),
+            np.empty(items, np.int32),
         )
         self._join_stack = JoinStack(
             np.zeros((8, over_joins.JOIN_FRAME), dtype=np.int64),
             *_make_empty(children, np.int32, np.int64, np.int64, np.uint64),
             *_make_empty(entries, np.uint32, np.uint32, np.uint64),
-            tally=np.zeros(2 * over_joins.JOINING, np.int64),
-            planes=np.zeros(START, np.uint64),
+            np.zeros(2 * over_joins.JOINING, np.int64),
+            np.zeros(START, np.uint64),
         )
 
     def begin(self, first: int, stop: int) -> None:

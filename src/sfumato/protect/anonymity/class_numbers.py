@@ -22,7 +22,7 @@ class ColumnLookup(NamedTuple):
     """For each row, the number of its leaves."""
     groups: Ints
     """For each number, the group at this node."""
-    count: int
+    width: int
     """How many groups there may be."""
 
 
@@ -72,14 +72,14 @@ class ClassNumbers:
         """Number the classes of some rows from 0, in several passes if a 62-bit key is too short."""
         keys, radix = self.keys[block], 1
         keys[:] = 0
-        for codes, groups, count in columns:
-            if count == 1:
+        for codes, groups, width in columns:
+            if width == 1:
                 continue
-            if radix * count > _LARGEST_KEY // max(len(keys), 1):  # the classes so far become the first digit
+            if radix * width > _LARGEST_KEY // max(len(keys), 1):  # the classes so far become the first digit
                 radix = self._number_keys(kernels, weights, block, classes, radix)
                 keys[:] = self.of_row[block]
             kernels.add_to_keys(keys, codes[block], groups * radix)
-            radix *= count
+            radix *= width
         return self._number_keys(kernels, weights, block, classes, radix)
 
     def _number_keys(self, kernels: ModuleType, weights: Ints, block: slice, classes: int, radix: int) -> int:

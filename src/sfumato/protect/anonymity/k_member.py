@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """k-member clustering of the rows inside small parts: fewer rows per class, and closer to each other.
 
-Axis-parallel cuts leave up to 2k − 1 rows in a part, and far apart. In a block of a few hundred rows it is cheap to
-grow clusters of k rows instead, each time by the row that loses least (Byun, Kamra, Bertino and Li 2007). A cluster
+Axis-parallel cuts leave up to 2k − 1 people in a part, and far apart. In a block of a few hundred people it is cheap to
+grow clusters of k people instead, each time by the row that loses least (Byun, Kamra, Bertino and Li 2007). A cluster
 that a model refuses is merged with the nearest one. If the cuts lose less in a block, they stay.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,7 +27,7 @@ _ROUNDS = 24
 
 
 def choose_block_size(rows: int, judge: GroupJudgement) -> int | None:
-    """The largest block for which clustering stays fast; None if it would not."""
+    """The people of the largest block for which clustering stays fast, given the lines; None if it would not."""
     size = _LARGEST
     while size > _SMALLEST and rows * size > _WORK:
         size //= 2
@@ -38,7 +40,7 @@ def choose_block_size(rows: int, judge: GroupJudgement) -> int | None:
 def list_nested_blocks(
     blocks: RowParts, columns: PartitionColumns, judge: GroupJudgement, size: int, relaxed: bool
 ) -> list[RowParts]:
-    """The blocks, and ever smaller parts of them, down to `size` rows: models may refuse every cut of a large block."""
+    """The blocks, and ever smaller parts, down to `size` people: models may refuse every cut of a large block."""
     levels = [blocks]
     if judge.by_size:
         return levels
@@ -46,7 +48,7 @@ def list_nested_blocks(
     while sizes[-1] * _STEP < int(np.diff(blocks.starts).max()):
         sizes.append(sizes[-1] * _STEP)
     for largest in reversed(sizes):
-        levels.append(cut_into_parts(levels[-1], columns, SizeJudge(judge.least), largest, relaxed))
+        levels.append(cut_into_parts(levels[-1], columns, SizeJudge(judge.least, judge.weights), largest, relaxed))
     return levels
 
 
@@ -66,11 +68,12 @@ def cluster_in_blocks(
     better = np.repeat(ours <= theirs, np.diff(blocks.starts))
     order = np.where(better, clusters.order, cuts.order)
     cells = np.where(better[:, None], clusters.cells, cuts.cells)
+    weights = np.where(better, clusters.weights, cuts.weights)
     begins = np.zeros(len(order) + 1, dtype=np.bool_)
     begins[:-1][better] = _flag_part_starts(clusters)[better]
     begins[:-1][~better] = _flag_part_starts(cuts)[~better]
     begins[-1] = True
-    return RowParts(cells, order, np.flatnonzero(begins).astype(np.int64))
+    return RowParts(cells, order, weights, np.flatnonzero(begins).astype(np.int64))
 
 
 def _flag_part_starts(parts: RowParts) -> Flags:
@@ -96,11 +99,11 @@ def _compute_block_losses(parts: RowParts, blocks: Ints, columns: PartitionColum
     from sfumato.kernels.anonymity.k_member import compute_part_costs
 
     costs = compute_part_costs(*_collect_distinct_places(parts, columns), columns.described).astype(np.float64)
-    return np.add.reduceat(costs * np.diff(parts.starts), np.searchsorted(parts.starts, blocks[:-1]))
+    return np.add.reduceat(costs * parts.sizes, np.searchsorted(parts.starts, blocks[:-1]))
 
 
 def _grow_clusters(blocks: RowParts, columns: PartitionColumns, size: int) -> RowParts:
-    """Clusters of `size` rows inside every block; a leftover row is its own part."""
+    """Clusters of `size` people inside every block; a leftover line is its own part."""
     from sfumato.kernels.anonymity.k_member import cluster_blocks
 
     rows = len(blocks.order)
@@ -112,7 +115,8 @@ def _grow_clusters(blocks: RowParts, columns: PartitionColumns, size: int) -> Ro
         end = max(begin + 1, int(np.searchsorted(blocks.starts, low + _AT_ONCE, side="right")) - 1)
         high = int(blocks.starts[end])
         starts = blocks.starts[begin : end + 1] - low
-        first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], columns.described)
+        cells, weights = blocks.cells[low:high], blocks.weights[low:high]
+        first = cluster_blocks(cells, weights, starts, size, first, cluster[low:high], columns.described)
         begin = end
     return blocks.regroup_parts(cluster)
 
@@ -122,7 +126,8 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
 
     Rounds are bounded: a block in which parts are refused for too long is merged at once.
     """
-    cells, order, marks = parts.cells.copy(), parts.order.copy(), _flag_part_starts(parts)
+    united, marks = parts.copy_lines(), _flag_part_starts(parts)
+    cells, order, weights = united.cells, united.order, united.weights
     places, here = np.arange(len(order)), parts
     for turn in range(_ROUNDS + 2):
         refused = _flag_refused_parts(here, len(order), judge)
@@ -132,28 +137,29 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
         open_parts = np.isin(block, block[wanting])
         kept = np.repeat(open_parts, np.diff(here.starts))
         done = places[~kept]
-        cells[done], order[done], marks[done] = here.cells[~kept], here.order[~kept], _flag_part_starts(here)[~kept]
+        cells[done], order[done], weights[done] = here.cells[~kept], here.order[~kept], here.weights[~kept]
+        marks[done] = _flag_part_starts(here)[~kept]
         if not wanting.any():
             break
         places, here = places[kept], here.some(open_parts)
         block, wanting = block[open_parts], wanting[open_parts]
         target = block if turn == _ROUNDS else _choose_merge_targets(here, block, wanting, columns, judge.least)
         here = here.regroup_parts(np.unique(target, return_inverse=True)[1].ravel()[here.of_place])
-    return RowParts(cells, order, np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
+    return replace(united, starts=np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
 
 
 def _flag_refused_parts(parts: RowParts, rows: int, judge: GroupJudgement) -> Flags:
-    """Which parts are refused; rows in none of them form one more group that does not count."""
-    of_row = np.full(rows, len(parts.starts) - 1, dtype=np.int32)
-    of_row[parts.order] = parts.of_place
-    return judge.refused(of_row)[: len(parts.starts) - 1]
+    """Which parts are refused; lines in none of them form one more group that does not count."""
+    of_line = np.full(rows, len(parts.starts) - 1, dtype=np.int32)
+    of_line[parts.order] = parts.of_place
+    return judge.refused(of_line)[: len(parts.starts) - 1]
 
 
 def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns: PartitionColumns, least: int) -> Ints:
     """The part that each part is merged into, its nearest or itself."""
     from sfumato.kernels.anonymity.k_member import find_nearest_parts
 
-    sizes = np.diff(parts.starts)
+    sizes = parts.sizes
     flat, begins = _collect_distinct_places(parts, columns)
     free = np.zeros(len(sizes), dtype=np.bool_)
     nearest = find_nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.described)

@@ -9,7 +9,7 @@ Ramakrishnan, Mondrian (2006); the clusters inside small parts as in Byun et al.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -21,15 +21,29 @@ from pydantic import Field
 from sfumato.arrays import Codes, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
-from sfumato.errors import ImpossibleRelease
+from sfumato.engine.stored_rows import MemoryRows, RowCounts
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.k_member import choose_block_size, cluster_in_blocks, list_nested_blocks
 from sfumato.protect.anonymity.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.partition_columns import PartitionColumns, PartLabels, Publish
-from sfumato.protect.anonymity.parts import GroupJudge, RowParts, cut_into_parts
+from sfumato.protect.anonymity.partition_lines import (
+    JudgedColumn,
+    LonePeople,
+    PartitionLines,
+    PeopleCounts,
+    index_rows,
+)
+from sfumato.protect.anonymity.parts import (
+    GroupJudge,
+    RowParts,
+    cut_into_parts,
+    find_least_size,
+    refuse_populations,
+)
 from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
@@ -74,32 +88,67 @@ class Partition(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
+        refuse_populations(self.models)
         refuse_unfit_models(self.models, data)
         table, rows = select_participants(data, overlapping=True)
         report_progress("encoding the table")
-        judge = GroupJudge(table, self.models)
-        self._refuse_impossible(table, judge)
-        columns = PartitionColumns.of(data, self.publish, judge.least)
-        parts = self._parts(RowParts.whole(columns.cells(table)), columns, judge)
-        report_progress("publishing")
-        published = _PublishedParts.of(parts, columns)
-        recoded = _recode_parts(table, published, parts.of_row)
+        counted, names = MemoryRows(data.frame), data.quasi_identifying
+        columns = self.describe_columns(data, lambda name: counted.count_rows([name]))
+        lines, line_of_row = self._list_lines(table, columns)
+        published = self.cut_lines(lines, columns)
+        recoded = table.with_frame(published.recode(table.frame.drop(table.identifying), names, line_of_row))
         return Release(
             data=recoded,
             method=self,
-            claims=self._claims(table),
-            losses=published.losses(columns) | {"dropped_rows": len(data) - len(rows)},
-            details=AnonymityDetails(
-                without_hierarchy=tuple(name for name in table.quasi_identifying if name not in table.hierarchies),
-                rows=rows,
-                suppressed=np.zeros(0, dtype=np.int64),
-                classes=len(published.classes),
-                parts=len(parts.starts) - 1,
-            ),
-            changes=state_changes(self, table, recoded, published.kinds(table)),
+            claims=self.list_claims(table, lines.sensitive),
+            losses={**published.losses, "dropped_rows": len(data) - len(rows)},
+            details=published.collect_details(table, rows),
+            changes=state_changes(self, table, recoded, published.list_kinds(names)),
         )
 
-    def _parts(self, whole: RowParts, columns: PartitionColumns, judge: GroupJudge) -> RowParts:
+    def describe_columns(self, outline: Table, count_values: Callable[[str], RowCounts]) -> PartitionColumns:
+        """The quasi-identifying columns, from how often each of their values occurs."""
+        return PartitionColumns.of(outline, count_values, self.publish, find_least_size(self.models))
+
+    def list_judged(self) -> tuple[str, ...]:
+        """The sensitive columns that the models use."""
+        return ModelJudge(self.models).columns()
+
+    @property
+    def unit(self) -> int | None:
+        """In multiples of how many people equal ones stay together in a crowd; None if everybody may be set apart."""
+        if self.relaxed:
+            return None
+        return find_least_size(self.models) if self.refine else 1
+
+    def _list_lines(self, table: Table, columns: PartitionColumns) -> tuple[PartitionLines, Codes]:
+        """What is cut, and the line of each row."""
+        places, judged = columns.cells(table.frame, table.quasi_identifying), self.list_judged()
+        numbered = [SensitiveColumn.of(table, name) for name in judged]
+        values = np.array([column.codes for column in numbered], dtype=np.int32).reshape(len(judged), len(table)).T
+        index, of_row = index_rows(
+            np.hstack([places, values]), [*columns.widths, *(len(column.values) for column in numbered)]
+        )
+        first = np.empty(len(index.keys), dtype=np.int64)
+        first[of_row] = np.arange(len(of_row))
+        people = PeopleCounts(places[first], values[first], np.bincount(of_row).astype(np.int64))
+        described = [JudgedColumn(column.name, column.values, column.hierarchy) for column in numbered]
+        lines = PartitionLines.of(people, described, self.unit)
+        lone = LonePeople(lines)
+        lone.add_rows(of_row, np.arange(len(of_row)))
+        line_of_row = lines.together[of_row]
+        line_of_row[lone.rows] = lines.lines_alone
+        return lines, line_of_row
+
+    def cut_lines(self, lines: PartitionLines, columns: PartitionColumns) -> PublishedParts:
+        """Cut lines into parts, and choose the labels of each."""
+        judge = GroupJudge(self.models, lines.weights, lines.sensitive)
+        judge.refuse_impossible()
+        parts = self._cut_whole(RowParts.whole(lines.cells, lines.weights), columns, judge)
+        report_progress("publishing")
+        return PublishedParts.of(parts, columns)
+
+    def _cut_whole(self, whole: RowParts, columns: PartitionColumns, judge: GroupJudge) -> RowParts:
         report_progress("cutting the table")
         largest = choose_block_size(len(whole.order), judge) if self.refine else None
         if largest is None:
@@ -108,62 +157,77 @@ class Partition(Method):
         within = list_nested_blocks(blocks, columns, judge, largest, self.relaxed)
         return cluster_in_blocks(within, cut_into_parts(blocks, columns, judge, 0, self.relaxed), columns, judge)
 
-    def _refuse_impossible(self, table: Table, judge: GroupJudge) -> None:
-        everybody = np.zeros(len(table), dtype=np.int32)
-        if not judge.refused(everybody).any():
-            return
-        names = [model.model for model in self.models if GroupJudge(table, (model,)).refused(everybody).any()]
-        raise ImpossibleRelease(
-            f"even all {len(table)} rows as a single class do not satisfy {', '.join(names)}; relax "
-            f"{'it' if len(names) == 1 else 'them'} (k = {len(table)} at most), or add rows"
-        )
-
-    def _claims(self, table: Table) -> tuple[Claim, ...]:
+    def list_claims(self, table: Table, sensitive: Mapping[str, SensitiveColumn]) -> tuple[Claim, ...]:
+        """What is promised of the release."""
         # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
         arguments = {"starred_rows": "class"}
-        sensitive = {name: SensitiveColumn.of(table, name) for model in self.models for name in model.columns()}
         models = (claim for model in self.models for claim in model.claims(arguments, sensitive))
         return (*models, claim_nobody_named(table), claim_nothing_untrue())
 
 
 @dataclass(frozen=True)
-class _PublishedParts:
+class PublishedParts:
     """The labels of every column, and the classes that parts with equal labels form together."""
 
     labels: tuple[PartLabels, ...]
+    of_line: Codes
+    """The part of each line."""
     sizes: Ints
-    """Rows of each part."""
+    """People of each part."""
     classes: Ints
-    """Rows of each class."""
-
-    def kinds(self, table: Table) -> dict[str, ChangeKind]:
-        """The quasi-identifying columns in which a label covers several values."""
-        named = zip(table.quasi_identifying, self.labels, strict=True)
-        return {name: ChangeKind.RANGES for name, labels in named if labels.changed}
+    """People of each class."""
+    losses: Mapping[str, Number]
 
     @classmethod
-    def of(cls, parts: RowParts, columns: PartitionColumns) -> _PublishedParts:
+    def of(cls, parts: RowParts, columns: PartitionColumns) -> PublishedParts:
+        """Choose the labels of every part."""
         from sfumato.kernels.anonymity.partition import list_distinct_places
 
         labels = tuple(
             column.labels(*list_distinct_places(parts.cells, number, parts.starts, column.leaves))
             for number, column in enumerate(columns.each)
         )
-        sizes = np.diff(parts.starts)
-        return cls(labels, sizes, _count_label_classes(labels, sizes))
+        classes = _count_label_classes(labels, parts.sizes)
+        return cls(labels, parts.of_line, parts.sizes, classes, _compute_losses(columns, labels, parts.sizes, classes))
 
-    def losses(self, columns: PartitionColumns) -> dict[str, Number]:
-        rows = int(self.sizes.sum())
-        lost = Fraction()
-        for column, labels in zip(columns.each, self.labels, strict=True):
-            lost += Fraction(int(labels.lost[labels.of_part] @ self.sizes), column.scale * rows)
-        return {
-            "loss": float(lost / len(columns.each)),
-            "discernibility": int(self.classes @ self.classes),
-            "height": 0,
-            "average_class_size": rows / len(self.classes),
-            "suppressed_rows": 0,
-        }
+    def list_kinds(self, names: Sequence[str]) -> dict[str, ChangeKind]:
+        """The quasi-identifying columns in which a label covers several values."""
+        return {name: ChangeKind.RANGES for name, labels in zip(names, self.labels, strict=True) if labels.changed}
+
+    def recode(self, frame: pl.DataFrame, names: Sequence[str], line_of_row: Codes) -> pl.DataFrame:
+        """Rows with their parts' labels; a column without changes stays as it is."""
+        parts = self.of_line[line_of_row]
+        for name, labels in zip(names, self.labels, strict=True):
+            if labels.changed:
+                texts = pl.Series(name, labels.texts, dtype=pl.String)
+                frame = frame.with_columns(texts.gather(labels.of_part[parts]).alias(name))
+        return frame
+
+    def collect_details(self, table: Table, rows: Ints | None) -> AnonymityDetails:
+        """What the custodian may look at; a table that stays where it is does not list its rows."""
+        return AnonymityDetails(
+            without_hierarchy=tuple(name for name in table.quasi_identifying if name not in table.hierarchies),
+            rows=rows,
+            suppressed=None if rows is None else np.zeros(0, dtype=np.int64),
+            classes=len(self.classes),
+            parts=len(self.sizes),
+        )
+
+
+def _compute_losses(
+    columns: PartitionColumns, labels: Sequence[PartLabels], sizes: Ints, classes: Ints
+) -> dict[str, Number]:
+    people = int(sizes.sum())
+    lost = Fraction()
+    for column, made in zip(columns.each, labels, strict=True):
+        lost += Fraction(int(made.lost[made.of_part] @ sizes), column.scale * people)
+    return {
+        "loss": float(lost / len(columns.each)),
+        "discernibility": int(classes @ classes),
+        "height": 0,
+        "average_class_size": people / len(classes),
+        "suppressed_rows": 0,
+    }
 
 
 def _count_label_classes(labels: Sequence[PartLabels], sizes: Ints) -> Ints:
@@ -178,13 +242,3 @@ def _count_label_classes(labels: Sequence[PartLabels], sizes: Ints) -> Ints:
         key, radix = key * len(number) + same, radix * len(number)
     of_part = np.unique(key, return_inverse=True)[1].ravel()
     return np.bincount(of_part, weights=sizes).astype(np.int64)
-
-
-def _recode_parts(table: Table, published: _PublishedParts, of_row: Codes) -> Table:
-    """The table with every part's labels; a column without changes stays as it is."""
-    frame = table.frame.drop(table.identifying)
-    for name, labels in zip(table.quasi_identifying, published.labels, strict=True):
-        if labels.changed:
-            texts = pl.Series(name, labels.texts, dtype=pl.String)
-            frame = frame.with_columns(texts.gather(labels.of_part[of_row]).alias(name))
-    return table.with_frame(frame)

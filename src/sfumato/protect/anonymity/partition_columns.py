@@ -7,7 +7,7 @@ branch by branch, other values sorted. The place after the last is a missing cel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +19,7 @@ from sfumato.arrays import Codes, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_choice import LONGEST_SET, LabelChoice, choose_label, estimate_set_length
 from sfumato.data.published_labels import Domain, format_range
+from sfumato.engine.stored_rows import RowCounts
 from sfumato.table import Missing, Table
 
 if TYPE_CHECKING:
@@ -56,15 +57,17 @@ class PartitionColumn:
 
     @classmethod
     def of(
-        cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing, crowd: int
+        cls, counted: RowCounts, hierarchy: Hierarchy | None, publish: Publish, missing: Missing, crowd: int
     ) -> PartitionColumn:
         """Numbers and moments become ranges and others sets, unless the hierarchy's labels are requested."""
+        cells = counted.frame.to_series()
+        original, counts = cells.drop_nulls(), counted.counts[cells.is_not_null().to_numpy()]
         domain = Domain.of(original, hierarchy)
         numeric = original.dtype.is_numeric() and domain.numbers is not None
         kind: Kind = "range" if numeric or domain.moments is not None else "set"
         if publish == "hierarchy" and hierarchy is not None:
             kind = "tree"
-        spans = kind == "set" and hierarchy is None and estimate_set_length(original, crowd) > LONGEST_SET
+        spans = kind == "set" and hierarchy is None and estimate_set_length(original, counts, crowd) > LONGEST_SET
         return cls(domain, hierarchy, kind, original.dtype.is_integer(), missing is Missing.OWN_VALUE, spans)
 
     @property
@@ -234,20 +237,26 @@ class PartitionColumns:
     each: tuple[PartitionColumn, ...]
 
     @classmethod
-    def of(cls, original: Table, publish: Publish, crowd: int) -> PartitionColumns:
-        """The quasi-identifying columns of a table, in its order, for classes of at least `crowd` rows."""
-        frame, hierarchies, missing = original.frame, original.hierarchies, original.missing
+    def of(
+        cls, outline: Table, count_values: Callable[[str], RowCounts], publish: Publish, crowd: int
+    ) -> PartitionColumns:
+        """The quasi-identifying columns of a table, in its order, for classes of at least `crowd` people."""
+        hierarchies, missing = outline.hierarchies, outline.missing
         return cls(
             tuple(
-                PartitionColumn.of(frame[name], hierarchies.get(name), publish, missing, crowd)
-                for name in original.quasi_identifying
+                PartitionColumn.of(count_values(name), hierarchies.get(name), publish, missing, crowd)
+                for name in outline.quasi_identifying
             )
         )
 
-    def cells(self, table: Table) -> Codes:
-        """The places of all cells, one line per row."""
-        names = table.quasi_identifying
-        return np.column_stack([c.places(table.frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many places each column has, with that of a missing cell."""
+        return tuple(column.leaves + 1 for column in self.each)
+
+    def cells(self, frame: pl.DataFrame, names: Sequence[str]) -> Codes:
+        """The places of all cells of the quasi-identifying columns, one line per row."""
+        return np.column_stack([c.places(frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
             np.int32, order="C"
         )
 

@@ -2,20 +2,22 @@
 """Cutting a table into parts, each time in the column where a cut saves most (LeFevre et al. 2006).
 
 With k-anonymity alone a kernel cuts depth first. Other models must judge both sides before a cut, so all open parts are
-cut and judged at once, level by level, each in its next best column until one is accepted.
+cut and judged at once, level by level, each in its next best column until one is accepted. What is cut are lines, which
+may stand for several people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
-from sfumato.errors import PolicyError
+from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.model import PrivacyModel
 from sfumato.protect.anonymity.model_judge import ModelJudge
@@ -23,7 +25,9 @@ from sfumato.protect.anonymity.models import AlphaKAnonymity, KAnonymity, LDiver
 from sfumato.protect.anonymity.node_classes import NodeClasses
 from sfumato.protect.anonymity.partition_columns import PartitionColumns
 from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
-from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.kernels.anonymity.partition import PartLines
 
 
 class GroupJudgement(Protocol):
@@ -37,8 +41,12 @@ class GroupJudgement(Protocol):
     def by_size(self) -> bool:
         """Whether every group of that size or more is accepted."""
 
-    def refused(self, of_row: Codes) -> Flags:
-        """Which groups are refused, given the group of every row."""
+    @property
+    def weights(self) -> Ints:
+        """How many people each line stands for."""
+
+    def refused(self, of_line: Codes) -> Flags:
+        """Which groups are refused, given the group of every line."""
 
 
 @dataclass(frozen=True)
@@ -46,35 +54,56 @@ class SizeJudge:
     """Accepts every group that is large enough."""
 
     least: int
+    weights: Ints
     by_size: bool = True
 
-    def refused(self, of_row: Codes) -> Flags:
+    def refused(self, of_line: Codes) -> Flags:
         """Which groups are too small."""
-        return np.bincount(of_row) < self.least
+        return np.bincount(of_line, weights=self.weights) < self.least
 
 
 class GroupJudge:
-    """Judges groups of rows by models, as `judge_groups` does, with the sensitive columns counted once."""
+    """Judges groups of lines by models, as `judge_groups` does rows, with the sensitive columns counted once."""
 
-    def __init__(self, table: Table, models: Sequence[PrivacyModel]) -> None:
-        """Count the sensitive columns; a model that needs a population cannot judge groups."""
-        for model in models:
-            if hasattr(model, "population"):
-                raise PolicyError(
-                    f"{model.model} compares with a population, which a partition does not have; use generalize"
-                )
+    def __init__(self, models: Sequence[PrivacyModel], weights: Ints, sensitive: Mapping[str, SensitiveColumn]) -> None:
+        """Take the people and the sensitive values of each line."""
         self.models = tuple(models)
-        self.least = max(_get_least_size(model) for model in models)
+        self.weights, self.sensitive = weights, sensitive
+        self.least = find_least_size(models)
         self.by_size = all(isinstance(model, KAnonymity) for model in models)
         self._judge = ModelJudge(self.models)
-        self._sensitive = {name: SensitiveColumn.of(table, name) for name in self._judge.columns()}
 
-    def refused(self, of_row: Codes) -> Flags:
+    def refused(self, of_line: Codes) -> Flags:
         """Which groups some model refuses; groups are numbered from 0 without gaps."""
-        sizes = np.bincount(of_row).astype(np.int64)
+        sizes = np.bincount(of_line, weights=self.weights).astype(np.int64)
         if self.by_size:
             return sizes < self.least
-        return self._judge.refuses(NodeClasses(of_row, sizes, sizes, self._sensitive))
+        return self._judge.refuses(NodeClasses(of_line, sizes, sizes, self.sensitive))
+
+    def refuse_impossible(self) -> None:
+        """Stop if the whole table, as a single class, does not satisfy every model."""
+        everybody, people = np.zeros(len(self.weights), dtype=np.int32), int(self.weights.sum())
+        judges = [GroupJudge((model,), self.weights, self.sensitive) for model in self.models]
+        names = [judge.models[0].model for judge in judges if judge.refused(everybody).any()]
+        if names:
+            raise ImpossibleRelease(
+                f"even all {people} rows as a single class do not satisfy {', '.join(names)}; relax "
+                f"{'it' if len(names) == 1 else 'them'} (k = {people} at most), or add rows"
+            )
+
+
+def refuse_populations(models: Sequence[PrivacyModel]) -> None:
+    """Stop if a model needs a population, which groups are not compared with."""
+    for model in models:
+        if hasattr(model, "population"):
+            raise PolicyError(
+                f"{model.model} compares with a population, which a partition does not have; use generalize"
+            )
+
+
+def find_least_size(models: Sequence[PrivacyModel]) -> int:
+    """The smallest size of a group that models may accept."""
+    return max(_get_least_size(model) for model in models)
 
 
 def _get_least_size(model: PrivacyModel) -> int:
@@ -86,62 +115,89 @@ def _get_least_size(model: PrivacyModel) -> int:
 
 @dataclass(frozen=True)
 class RowParts:
-    """Rows in parts: the cells and the number of each row in the order of the parts, and the offsets of the parts."""
+    """Lines in parts: the cells, number and people of each line in the order of the parts, and the parts' offsets."""
 
     cells: Codes
     order: Codes
+    weights: Ints
     starts: Ints
 
     @classmethod
-    def whole(cls, cells: Codes) -> RowParts:
+    def whole(cls, cells: Codes, weights: Ints) -> RowParts:
         """The table as a single part."""
-        return cls(cells, np.arange(len(cells), dtype=np.int32), np.array([0, len(cells)], dtype=np.int64))
+        return cls(cells, np.arange(len(cells), dtype=np.int32), weights, np.array([0, len(cells)], dtype=np.int64))
+
+    @property
+    def lines(self) -> PartLines:
+        """What the kernels bring into order."""
+        from sfumato.kernels.anonymity.partition import PartLines
+
+        return PartLines(self.cells, self.order, self.weights)
+
+    def copy_lines(self) -> RowParts:
+        """The same lines, to be brought into another order."""
+        return RowParts(self.cells.copy(), self.order.copy(), self.weights.copy(), self.starts)
 
     def regroup_parts(self, part_of_place: Ints) -> RowParts:
-        """The same rows in other parts, which are numbered without gaps."""
-        from sfumato.kernels.anonymity.partition import regroup_rows
+        """The same lines in other parts, which are numbered without gaps."""
+        from sfumato.kernels.anonymity.partition import regroup_lines
 
         starts = np.concatenate([[0], np.cumsum(np.bincount(part_of_place))]).astype(np.int64)
-        made = RowParts(np.empty_like(self.cells), np.empty_like(self.order), starts)
-        regroup_rows(self.cells, self.order, part_of_place.astype(np.int64), starts, made.cells, made.order)
+        made = RowParts(np.empty_like(self.cells), np.empty_like(self.order), np.empty_like(self.weights), starts)
+        regroup_lines(self.lines, part_of_place.astype(np.int64), starts, made.lines)
         return made
 
     def some(self, kept: Flags) -> RowParts:
         """Some of the parts."""
-        sizes = np.diff(self.starts)
-        rows = np.repeat(kept, sizes)
-        starts = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
-        return RowParts(self.cells[rows], self.order[rows], starts)
+        counts = np.diff(self.starts)
+        lines = np.repeat(kept, counts)
+        starts = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
+        return RowParts(self.cells[lines], self.order[lines], self.weights[lines], starts)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many people each part has."""
+        return count_people(self.weights, self.starts[:-1], self.starts[1:])
 
     @property
     def of_place(self) -> Codes:
-        """The part of every row, in the order of the parts."""
+        """The part of every line, in the order of the parts."""
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
 
     @property
-    def of_row(self) -> Codes:
-        """The part of every row, in the order of the table."""
-        of_row = np.empty(len(self.order), dtype=np.int32)
-        of_row[self.order] = self.of_place
-        return of_row
+    def of_line(self) -> Codes:
+        """The part of every line, in the order of the lines."""
+        of_line = np.empty(len(self.order), dtype=np.int32)
+        of_line[self.order] = self.of_place
+        return of_line
+
+
+def count_people(weights: Ints, begins: Ints, ends: Ints) -> Ints:
+    """How many people runs of lines have."""
+    sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights)])
+    people: Ints = sums[ends] - sums[begins]
+    return people
 
 
 def cut_into_parts(
     parts: RowParts, columns: PartitionColumns, judge: GroupJudgement, largest: int, relaxed: bool
 ) -> RowParts:
-    """Cut parts until they have at most `largest` rows, or no cut is allowed."""
+    """Cut parts until they have at most `largest` people, or no cut is allowed.
+
+    Lines stay whole, unless `relaxed`: then each must be a single person.
+    """
     from sfumato.kernels.anonymity.partition import cut_parts
 
-    cells, order = parts.cells.copy(), parts.order.copy()
+    made = parts.copy_lines()
     if judge.by_size:
-        starts = cut_parts(cells, order, parts.starts, columns.described, judge.least, largest, relaxed)
-        return RowParts(cells, order, starts)
-    return _cut_judged(RowParts(cells, order, parts.starts), columns, judge, largest, relaxed)
+        starts = cut_parts(made.lines, parts.starts, columns.described, judge.least, largest, relaxed)
+        return replace(made, starts=starts)
+    return _cut_judged(made, columns, judge, largest, relaxed)
 
 
 @dataclass(frozen=True)
 class _PartCuts:
-    """The cut of each part in each column: the value it is made at, the rows on its left, what it saves."""
+    """The cut of each part in each column: the value it is made at, the people on its left, what it saves."""
 
     begins: Ints
     ends: Ints
@@ -158,18 +214,18 @@ def _cut_judged(
     closed: list[Ints] = []
     rows = len(parts.order)
     while len(begins):
-        large = ends - begins > max(largest, 2 * judge.least - 1)
+        large = count_people(parts.weights, begins, ends) > max(largest, 2 * judge.least - 1)
         closed.append(begins[~large])
         report_progress("cutting the table", rows - int((ends - begins)[large].sum()), rows)
         cuts = _propose_cuts_of_parts(parts, columns, begins[large], ends[large], judge.least, relaxed)
         made = _accept_cuts(parts, cuts, judge)
         closed.append(cuts.begins[made == 0])
         done = made > 0
-        middles = cuts.begins[done] + made[done]
+        middles = made[done]
         begins = np.concatenate([cuts.begins[done], middles])
         ends = np.concatenate([middles, cuts.ends[done]])
     starts = np.sort(np.concatenate([*closed, np.array([rows], dtype=np.int64)]))
-    return RowParts(parts.cells, parts.order, starts)
+    return replace(parts, starts=starts)
 
 
 def _propose_cuts_of_parts(
@@ -182,13 +238,13 @@ def _propose_cuts_of_parts(
         begins, ends, np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.full(shape, -1.0)
     )
     propose_cuts(
-        parts.cells, begins, ends, columns.described, least, relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
+        parts.lines, begins, ends, columns.described, least, relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
     )
     return cuts
 
 
 def _accept_cuts(parts: RowParts, cuts: _PartCuts, judge: GroupJudgement) -> Ints:
-    """Cut each part in the best column in which both sides are accepted; return the rows on the left, 0 if none."""
+    """Cut each part in the best column in which both sides are accepted; return where the right side begins or 0."""
     from sfumato.kernels.anonymity.partition import make_cuts
 
     made = np.zeros(len(cuts.begins), dtype=np.int64)
@@ -199,20 +255,20 @@ def _accept_cuts(parts: RowParts, cuts: _PartCuts, judge: GroupJudgement) -> Int
         if not len(undecided):
             break
         chosen = ranked[undecided, attempt].astype(np.int64)
-        lefts = cuts.lefts[undecided, chosen]
         begins, ends = cuts.begins[undecided], cuts.ends[undecided]
-        make_cuts(parts.cells, parts.order, begins, ends, chosen, cuts.values[undecided, chosen], lefts)
-        fine = ~_flag_refused_sides(parts.order, begins, begins + lefts, ends, judge)
-        made[undecided[fine]] = lefts[fine]
+        values, lefts = cuts.values[undecided, chosen], cuts.lefts[undecided, chosen]
+        middles = make_cuts(parts.lines, begins, ends, chosen, values, lefts)
+        fine = ~_flag_refused_sides(parts.order, begins, middles, ends, judge)
+        made[undecided[fine]] = middles[fine]
         undecided = undecided[~fine]
     return made
 
 
 def _flag_refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, judge: GroupJudgement) -> Flags:
-    """Whether one of the two sides of each cut is refused; all other rows form one group that does not count."""
+    """Whether one of the two sides of each cut is refused; all other lines form one group that does not count."""
     edges = np.zeros(len(order) + 1, dtype=np.int32)
     edges[np.concatenate([begins, middles, ends])] = 1
-    # Parts and gaps alternate along the rows; each run gets its own number, in order.
+    # Parts and gaps alternate along the lines; each run gets its own number, in order.
     run = np.cumsum(edges[:-1], dtype=np.int32)
     numbers = np.zeros(int(run[-1]) + 1, dtype=np.int32)
     numbers[run[begins]] = 2 * np.arange(len(begins)) + 1
@@ -223,7 +279,7 @@ def _flag_refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, j
         first = 0
     else:
         first = 1
-    of_row = np.empty(len(order), dtype=np.int32)
-    of_row[order] = of_place
-    refused = judge.refused(of_row)[first:]
+    of_line = np.empty(len(order), dtype=np.int32)
+    of_line[order] = of_place
+    refused = judge.refused(of_line)[first:]
     return refused[0::2] | refused[1::2]

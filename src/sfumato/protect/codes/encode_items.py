@@ -106,10 +106,8 @@ class EncodeItems(KeyedMethod):
     def _draw_padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
         count = len(data.items)
         if count < self.k:
-            raise ImpossibleRelease(
-                f"{count} items cannot share their supports with {self.k - 1} others each; set k to {count} at most, "
-                "or use one_to_n"
-            )
+            cure = f"set k to {count} at most, or use one_to_n" if count > 1 else "use one_to_n"
+            raise ImpossibleRelease(f"{count} items cannot share their supports with {self.k - 1} others each; {cure}")
         chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
         lacking = _count_lacking_baskets(supports, self.k)
         fakes = _draw_fake_baskets(lacking, np.diff(data.offsets), chance)

@@ -189,7 +189,8 @@ class AddNoise(Method):
         cut = [
             CutColumn.of(column, self.discretize[column.name]) for column in columns if column.name in self.discretize
         ]
-        frame = data.frame.drop(data.identifying).with_columns(one.published for one in (*noisy, *cut))
+        cells = [*(one.published for one in noisy), *(one.published for one in cut)]
+        frame = data.frame.drop(data.identifying).with_columns(cells)
         release = self.describe_release(data, data.with_frame(frame), noisy, cut)
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
 

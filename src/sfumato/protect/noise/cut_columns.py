@@ -14,13 +14,14 @@ from datetime import date
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Floats, Ints
 from sfumato.data.coarse_range import round_to_fine_grid
-from sfumato.data.discretization import cut_equal_frequency
+from sfumato.data.discretization import cut_counted_numbers
 from sfumato.errors import PolicyError
 from sfumato.protect.claims import claim_with_originals
 from sfumato.protect.noise.noise_columns import NumberColumn, parse_end
@@ -35,6 +36,13 @@ _GRAIN = 2.0**14
 """How many times wider than rounding errors an interval of other numbers is, at the least."""
 
 
+class CountedNumbers(NamedTuple):
+    """The different numbers of a column, ascending, and how often each occurs."""
+
+    numbers: Floats
+    counts: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class CutColumn:
     """One column, before and after."""
@@ -43,13 +51,17 @@ class CutColumn:
     intervals: CutIntervals
     from_data: bool
     """Whether the cuts depend on the data."""
+    values: CountedNumbers
+    """The different numbers of the whole column."""
 
     @classmethod
-    def of(cls, column: NumberColumn, how: Cuts) -> CutColumn:
-        """Cut the range of a column."""
+    def of(cls, column: NumberColumn, how: Cuts, values: CountedNumbers | None = None) -> CutColumn:
+        """Cut the range of a column, of which the values may be counted already."""
+        values = values or CountedNumbers(*np.unique_counts(column.numbers))
         end = column.high + column.step
-        inner = _choose_quantiles(column, how) if isinstance(how, int) else _read_cuts(column, how)
-        return cls(column, CutIntervals((column.low, *inner, end), column.whole is not None), isinstance(how, int))
+        inner = _choose_quantiles(column, how, values) if isinstance(how, int) else _read_cuts(column, how)
+        intervals = CutIntervals((column.low, *inner, end), column.whole is not None)
+        return cls(column, intervals, isinstance(how, int), values)
 
     @cached_property
     def published(self) -> pl.Series:
@@ -60,9 +72,13 @@ class CutColumn:
     @property
     def loss(self) -> float:
         """The share of variance that the intervals hide; values are taken to be uniform within them."""
-        places = self.intervals.find_places(self.column.numbers)
-        hidden = float((np.diff(self.intervals.edges)[places] ** 2).mean()) / 12 if len(places) else 0.0
-        seen = float(self.intervals.middles[places].var()) if len(places) else 0.0
+        if not len(self.values.numbers):
+            return 0.0
+        places = self.intervals.find_places(self.values.numbers)
+        shares = np.bincount(places, self.values.counts, len(self.intervals.edges) - 1) / self.values.counts.sum()
+        hidden = float(shares @ np.diff(self.intervals.edges) ** 2) / 12
+        middles = self.intervals.middles
+        seen = float(shares @ (middles - shares @ middles) ** 2)
         return hidden / (hidden + seen) if hidden else 0.0
 
     def measure_level(self, confidence: float) -> float:
@@ -121,9 +137,9 @@ def _read_cuts(column: NumberColumn, cuts: Sequence[int | float | date]) -> list
     return inner
 
 
-def _choose_quantiles(column: NumberColumn, count: int) -> list[float]:
+def _choose_quantiles(column: NumberColumn, count: int, values: CountedNumbers) -> list[float]:
     """Cuts between about equally many people, on a coarse grid; fewer where values are so common that cuts coincide."""
-    wanted = cut_equal_frequency(pl.Series(column.numbers), count).edges[1:-1]
+    wanted = cut_counted_numbers(*values, count).edges[1:-1] if len(values.numbers) else ()
     whole, least, end = column.whole is not None, _measure_least_width(column), column.high + column.step
     inner: list[float] = []
     for cut in (round_to_fine_grid(edge, column.low, column.high, whole=whole) for edge in wanted):

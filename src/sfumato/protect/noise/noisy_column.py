@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,8 @@ from sfumato.public.noise_law import Noise
 from sfumato.release import Number
 
 
-class ShownNumbers(NamedTuple):
+@dataclass(frozen=True)
+class ShownNumbers:
     """What a published column tells about itself; the numbers of its parts add up."""
 
     count: int = 0

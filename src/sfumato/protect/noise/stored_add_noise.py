@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
+from sfumato.protect.noise.cut_columns import CountedNumbers, CutColumn, Cuts
 from sfumato.protect.noise.noise_columns import NumberColumn, NumberFacts, fit_number_column
 from sfumato.protect.noise.noisy_column import NoisyColumn, ShownNumbers, publish_cells
 from sfumato.protect.noise.row_draws import RowDraws
@@ -25,6 +27,9 @@ from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+
+MOST_VALUES = 1 << 20
+"""Cuts are made between so many different values at the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,7 @@ class NoisePlan(RowwisePlan):
     """The noise of each column, decided before any row is written."""
 
     laws: Mapping[str, tuple[NumberColumn, Noise]]
+    cuts: Mapping[str, CutColumn]
     types: Mapping[str, pl.DataType]
     """The types of the noisy columns: a small one cannot hold numbers beyond its range."""
     draws: RowDraws
@@ -59,15 +65,16 @@ class NoisePlan(RowwisePlan):
 
     def publish_column(self, name: str, cells: pl.Series, first: int) -> pl.Series:
         """Some cells of one column."""
+        if name in self.cuts:
+            cut = self.cuts[name]
+            return replace(cut, column=cut.column.take(cells)).published
         column, noise = self.laws[name]
         return publish_cells(column.take(cells), noise, self.draws, first)
 
 
 def explain_unstored(method: AddNoise) -> str | None:
     """What of the method does not run on stored rows; None if it runs."""
-    if method.kind == "correlated":
-        return "add_noise with kind = correlated"
-    return "add_noise with cuts under discretize" if method.discretize else None
+    return "add_noise with kind = correlated" if method.kind == "correlated" else None
 
 
 def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) -> NoisePlan:
@@ -77,9 +84,11 @@ def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) ->
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     names = [method.columns] if isinstance(method.columns, str) else list(method.columns)
-    laws = {name: (column, method.choose_law(column)) for name, column in _read_columns(method, table, names).items()}
+    columns = _read_columns(method, table, names)
+    cuts = {name: _cut(columns[name], method.discretize[name], table) for name in names if name in method.discretize}
+    laws = {name: (column, method.choose_law(column)) for name, column in columns.items() if name not in cuts}
     draws = RowDraws(draw_bytes(randomness))
-    plan = NoisePlan(table, Release(outline, method, (), {}), laws, {}, draws)
+    plan = NoisePlan(table, Release(outline, method, (), {}), laws, cuts, {}, draws)
     shown, types = _look_ahead(plan, names)
     plan = replace(plan, types=types)
     noisy = [
@@ -87,7 +96,22 @@ def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) ->
         for name, (column, noise) in laws.items()
     ]
     published = outline.with_frame(plan.publish(outline.frame))
-    return replace(plan, release=method.describe_release(outline, published, noisy, ()))
+    return replace(plan, release=method.describe_release(outline, published, noisy, list(cuts.values())))
+
+
+def _cut(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
+    """Cut the range of a column, by its counted values."""
+    count = table.rows.count_values(column.name)
+    if count > MOST_VALUES:
+        raise DataError(
+            f'{table.source}: "{column.name}" has {count:,} different values, too many to cut between; round it, '
+            "or take equal widths: leave it out of `discretize`"
+        )
+    counted = table.count_values(column.name)
+    known = counted.frame[column.name].is_not_null().to_numpy()
+    numbers = column.take(counted.frame[column.name]).numbers
+    order = np.argsort(numbers, kind="stable")
+    return CutColumn.of(column, how, CountedNumbers(numbers[order], counted.counts[known][order]))
 
 
 def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dict[str, StoredColumn]:

@@ -23,7 +23,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.mine.patterns.rule_classifier import reads_as_condition
 from sfumato.progress import report_progress
 from sfumato.protect.method import Method
@@ -145,13 +145,19 @@ class PublishClassifier(Method):
         return CERTAIN if certain else ""
 
     def _code_classes(self, data: Table) -> ClassCodes:
-        if self.target not in data.frame.columns or self.target in data.identifying:
-            raise PolicyError(f'{data.source}: the target "{self.target}" is no column, or one that names people')
+        if self.target not in data.frame.columns:
+            meant = ask_meant([self.target], data.frame.columns)
+            raise PolicyError(f'{data.source}: the target "{self.target}" is no column of the table{meant}')
+        if self.target in data.identifying:
+            raise PolicyError(f'{data.source}: the target "{self.target}" names people; predict another column')
         spelled = spell_cells(data.frame[self.target])
-        values = sorted(spelled.drop_nulls().unique().to_list())
+        values = _list_values(spelled, self.target, data.source)
         told = values if self.classes is None else [value for value in values if value in self.classes]
-        if not values or (self.classes is not None and len(told) < len(set(self.classes))):
-            raise DataError(f'{data.source}: "{self.target}" has no value, or not those of classes; correct them')
+        if not values:
+            raise DataError(f'{data.source}: no row has a value of "{self.target}", so there is nothing to learn')
+        absent = len(set(self.classes or ())) - len(told)
+        if self.classes is not None and absent:
+            raise DataError(f'{data.source}: "{self.target}" does not have {absent} of the classes; correct classes')
         number = dict.fromkeys(values, len(told)) | {value: code for code, value in enumerate(told)}
         codes = np.array([number.get(value, -1) for value in spelled.to_list()], dtype=np.int64)
         names = [(f"{self.target} = {value}",) for value in told]
@@ -159,12 +165,20 @@ class PublishClassifier(Method):
         classes = ClassCodes((*names, rest) if len(told) < len(values) else tuple(names), codes)
         counts = classes.count(np.flatnonzero(codes >= 0))
         if self._find_disclosure(counts):
-            raise ImpossibleRelease(
-                f'{data.source}: {int((counts < self.k).sum())} classes of "{self.target}" have fewer than {self.k} '
-                "rows, or one of them has a larger share than max_confidence; name the common ones in classes, "
-                "lower k, or raise max_confidence"
-            )
+            raise ImpossibleRelease(f"{data.source}: {self._explain_disclosure(counts)}")
         return classes
+
+    def _explain_disclosure(self, counts: Ints) -> str:
+        """Why not even one leaf of everybody may be published, and what would help."""
+        if few := int((counts < self.k).sum()):
+            rare = "1 class has" if few == 1 else f"{few} classes have"
+            cure = "name the common ones in classes, or lower k"
+            return f'of "{self.target}", {rare} fewer than k = {self.k} rows; {cure}'
+        share = counts.max() / counts.sum()
+        return (
+            f'a class has {share:.1%} of the rows of "{self.target}", more than max_confidence = '
+            f"{self.max_confidence}; raise max_confidence"
+        )
 
     def _list_splits(self, data: Table) -> Iterator[TreeSplit]:
         """Conditions that a node may ask, in a fixed order."""
@@ -176,7 +190,7 @@ class PublishClassifier(Method):
                     yield TreeSplit(f"{name} < {cut:.15g}", numbers < float(f"{cut:.15g}"))
                 continue
             spelled = spell_cells(column)
-            values = sorted(spelled.drop_nulls().unique().to_list())
+            values = _list_values(spelled, name, data.source)
             for value in values if len(values) <= MOST_VALUES else ():
                 yield TreeSplit(f"{name} = {value}", (spelled == value).fill_null(False).to_numpy())
 
@@ -185,9 +199,10 @@ class PublishClassifier(Method):
         chosen = named if self.columns is None else list(self.columns)
         strange = [name for name in (*chosen, *self.cuts) if name not in named]
         if strange:
+            meant = ask_meant(strange, named)
             raise PolicyError(
                 f"{data.source}: {quote_names(strange)} cannot predict: no such column, the target, or one that names "
-                "people"
+                f"people{meant}"
             )
         unclear = [name for name in (*chosen, self.target) if reads_as_condition(name)]
         if unclear:
@@ -296,6 +311,18 @@ class ClassCodes:
         for condition, count in zip(self.conditions, self.count(leaf.rows).tolist(), strict=True):
             if count:
                 yield RuleCount(leaf.path, condition, count, len(leaf.rows))
+
+
+def _list_values(spelled: pl.Series, name: str, source: str) -> list[str]:
+    """The values of a column in order; those that a file of rules cannot hold are refused."""
+    values: list[str] = sorted(spelled.drop_nulls().unique().to_list())
+    broken = sum("\n" in value or "\r" in value for value in values)
+    if broken or "\n" in name or "\r" in name:
+        many = (
+            "a line end in its name" if not broken else f"line ends in {broken} {'value' if broken == 1 else 'values'}"
+        )
+        raise DataError(f'{source}: "{name}" has {many}; a file of rules has one rule a line, so replace line ends')
+    return values
 
 
 def _count_errors(rules: list[RuleCount]) -> int:

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Attack a stored release of ranges and sets, whose classes overlap: a person may fit several of them.
+
+Every class is looked at once, with its size, instead of every row. People are looked up as in memory; in a large
+release some are drawn, since each is compared with all classes. Linking counts the right guesses to expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.anonymity.candidates import CandidateSets, choose_candidates
+from sfumato.attack.anonymity.homogeneity import Homogeneity
+from sfumato.attack.anonymity.linking import Linking
+from sfumato.attack.anonymity.links import Links
+from sfumato.attack.anonymity.row_search import expand_ranges
+from sfumato.attack.anonymity.strongest_links import choose_links
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.change import Change, ChangeKind
+from sfumato.data.hierarchy import spell_cells
+from sfumato.engine.aligned_batches import align_batches
+from sfumato.engine.stored_rows import StoredRows
+from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import DataError
+from sfumato.release import Release
+from sfumato.table import Table
+
+_MOST_PAIRS, _FEWEST_TRIED = 200_000_000, 1_000
+_DIGITS = 12
+_CLASS = "\0class"
+
+
+def has_overlapping_classes(changes: Sequence[Change]) -> bool:
+    """Whether the columns of a release hold ranges or sets, of which several may cover a person."""
+    return any(change.kind is ChangeKind.RANGES for change in changes)
+
+
+def attack_covering_classes(
+    attack: Attack,
+    original: StoredTable,
+    published: StoredTable,
+    taken: StoredRows | None,
+    changes: tuple[Change, ...],
+) -> Outcome:
+    """Attack a release by the classes that cover each person; `taken` lists the originals that were published."""
+    if isinstance(attack, Linking):
+        return _link(_CoveredPeople.of(original, published, taken, changes))
+    assert isinstance(attack, Homogeneity), "refused before"
+    name = published.outline.sensitive[0] if attack.column is None else attack.column
+    if name not in published.rows.schema:
+        raise DataError(f'{published.source}: there is no column "{name}" in the release to learn')
+    return _learn(attack, _CoveredPeople.of(original, published, taken, changes, name), name)
+
+
+class _CoveredPeople(NamedTuple):
+    """The classes of a release, and people who are looked up among them."""
+
+    published: StoredTable
+    release: Release
+    """A row for each class."""
+    sizes: Ints
+    """The rows of each class."""
+    people: Table
+    own: Ints
+    """The class of each person."""
+
+    @classmethod
+    def of(
+        cls,
+        original: StoredTable,
+        published: StoredTable,
+        taken: StoredRows | None,
+        changes: tuple[Change, ...],
+        secret: str | None = None,
+    ) -> _CoveredPeople:
+        names = published.quasi_identifying
+        counted = published.rows.count_rows(names)
+        most = max(_FEWEST_TRIED, _MOST_PAIRS // max(len(counted.counts), 1))
+        drawn = _draw_rows(len(published), most)
+        known, shown = [], []
+        begin = 0
+        for before, after in align_batches(original.rows, published.rows, taken, "looking people up"):
+            rows = drawn[np.searchsorted(drawn, begin) : np.searchsorted(drawn, begin + after.height)] - begin
+            known.append(before.select(names if secret is None else [*names, secret])[rows])
+            shown.append(after.select(names)[rows])
+            begin += after.height
+        numbered = counted.frame.with_row_index(_CLASS)
+        own = pl.concat(shown).join(numbered, on=list(names), how="left", maintain_order="left", nulls_equal=True)
+        release = Release(published.outline.with_frame(counted.frame), None, (), {}, changes=changes)
+        people = original.outline.with_frame(pl.concat(known))
+        return cls(published, release, counted.counts, people, own[_CLASS].cast(pl.Int64).to_numpy())
+
+    def count_rows(self, links: Links) -> Ints:
+        """How many rows fit each person."""
+        counts = np.zeros(len(self.people), dtype=np.int64)
+        for order, start, count in links.parts:
+            sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.sizes[order])])
+            counts += sums[start + count] - sums[start]
+        return counts
+
+    def list_chances(self, links: Links) -> Floats:
+        """How likely each person's own row is guessed."""
+        return np.asarray(links.contain(self.own) / np.maximum(self.count_rows(links), 1))
+
+
+def _draw_rows(count: int, most: int) -> Ints:
+    """All rows, or as many as are looked up within seconds, ascending."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
+
+
+def _link(covered: _CoveredPeople) -> Outcome:
+    """Guess a row for each person in the strongest of all ways."""
+    names = covered.published.quasi_identifying
+    links, _ = choose_links(
+        covered.release, covered.people, names, lambda links: float(covered.list_chances(links).sum())
+    )
+    counts = covered.count_rows(links)
+    matched = counts[counts > 0]
+    return Outcome(
+        attempts=len(covered.people),
+        successes=round(float(covered.list_chances(links).sum())),
+        baseline=round(len(covered.people) / len(covered.published)) if len(covered.published) else 0,
+        facts={
+            "matched": len(matched),
+            "unique_matches": int((matched == 1).sum()),
+            "smallest_match": int(matched.min()) if len(matched) else 0,
+            "highest_risk": float(1 / matched.min()) if len(matched) else 0.0,
+            "knowledge": list(names),
+        },
+    )
+
+
+def _learn(attack: Homogeneity, covered: _CoveredPeople, name: str) -> Outcome:
+    """See whether enough of the rows that fit a person have the same value, and whether it is theirs."""
+    values = _ClassValues.of(covered, name)
+
+    def count_learnt(links: Links) -> float:
+        return float(_Agreement.of(CandidateSets.of(links), values, attack.share).flag_learnt(values).sum())
+
+    links, _ = choose_candidates(covered.release, covered.people, count=count_learnt)
+    found = _Agreement.of(CandidateSets.of(links), values, attack.share)
+    return Outcome(
+        attempts=len(covered.people),
+        successes=int(found.flag_learnt(values).sum()),
+        baseline=int((values.truth == 0).sum()),
+        facts={
+            "homogeneous_classes": int(found.agree.sum()),
+            "classes": len(found.agree),
+            "people_in_them": int(found.sets.spread_to_people(found.agree).sum()),
+            "columns": [name],
+        },
+    )
+
+
+class _ClassValues(NamedTuple):
+    """How often each value of a column stands in each class; values are numbered by how common they are."""
+
+    first: Ints
+    """Where the values of each class begin, and last where they end."""
+    codes: Ints
+    counts: Ints
+    truth: Ints
+    """The number of each person's own value; −1 where it is missing, or not in the release at all."""
+
+    @classmethod
+    def of(cls, covered: _CoveredPeople, name: str) -> _ClassValues:
+        published = covered.published
+        names = list(published.quasi_identifying)
+        whole = published.count_values(name)
+        ranked = pl.DataFrame({"value": spell_cells(whole.frame[name]), "n": whole.counts}).drop_nulls()
+        known = ranked.sort(["n", "value"], descending=[True, False])["value"]
+        numbers = pl.Series(np.arange(len(known)), dtype=pl.Int64)
+
+        def encode(cells: pl.Series, missing: int) -> Ints:
+            codes = spell_cells(cells).replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
+            return codes.fill_null(missing).to_numpy().astype(np.int64)
+
+        counted = published.rows.count_rows([*names, name])
+        of_class = counted.frame.select(pl.struct(names).rle_id()).to_series().to_numpy()
+        first = np.searchsorted(of_class, np.arange(len(covered.sizes) + 1))
+        codes, truth = encode(counted.frame[name], len(known)), encode(covered.people.frame[name], -1)
+        return cls(first.astype(np.int64), codes, counted.counts, truth)
+
+
+class _Agreement(NamedTuple):
+    """In which sets of classes enough rows have the same value, and which value that is."""
+
+    sets: CandidateSets
+    agree: Flags
+    commonest: Ints
+
+    @classmethod
+    def of(cls, sets: CandidateSets, values: _ClassValues, share: float) -> _Agreement:
+        pairs, classes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for order, start, count in sets.parts:
+            pairs.append(np.repeat(np.arange(len(count)), count))
+            classes.append(order[expand_ranges(start, count)])
+        of_set, of_class = np.concatenate(pairs), np.concatenate(classes)
+        many = np.diff(values.first)[of_class]
+        here = expand_ranges(values.first[of_class], many)
+        width = int(values.codes.max(initial=0)) + 1
+        keys, key_index = np.unique(np.repeat(of_set, many) * width + values.codes[here], return_inverse=True)
+        counts = np.bincount(key_index.ravel(), weights=values.counts[here], minlength=len(keys))
+        sizes = np.bincount(keys // width, weights=counts, minlength=len(sets.sizes))
+        order = np.lexsort((keys % width, -counts, keys // width))
+        best = order[np.searchsorted((keys // width)[order], np.arange(len(sets.sizes)))]
+        agree = np.round(counts[best] / sizes - share, _DIGITS) >= 0
+        return cls(sets, np.asarray(agree), keys[best] % width)
+
+    def flag_learnt(self, values: _ClassValues) -> Flags:
+        """Whose value is disclosed, and rightly."""
+        guesses = np.where(self.agree, self.commonest, -2)
+        return np.asarray(self.sets.spread_to_people(guesses, -2) == values.truth)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""What a partition cuts: lines, each of one person or of many people with equal values, in the order of these values.
+
+Neither cuts nor clusters depend on the order of the rows. Clustering may publish people with equal values apart, so
+some of them are a line each; of a large crowd, only a few least classes. These are taken from each judged value in its
+share, and of those who agree in that, too, they are the first rows of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.errors import DataError
+from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+
+_LARGEST_KEY = 1 << 62
+_UNITS_ALONE = 8
+"""How many least classes of a crowd are lines of one person each: with fewer, classes become larger."""
+
+
+class JudgedColumn(NamedTuple):
+    """A column that models judge: its values in order, a missing one last."""
+
+    name: str
+    values: tuple[str | None, ...]
+    hierarchy: Hierarchy | None
+
+
+class PeopleCounts(NamedTuple):
+    """Distinct combinations of places and of judged values, in their order, and how many people have each."""
+
+    places: Codes
+    values: Codes
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class PartitionLines:
+    """The cells of each line, how many people it stands for, and their judged values."""
+
+    cells: Codes
+    weights: Ints
+    sensitive: Mapping[str, SensitiveColumn]
+    together: Codes
+    """For each combination, the line of its people but for those who are a line each."""
+    alone: Ints
+    """For each combination, how many people are a line each."""
+    lines_alone: Codes
+    """The lines of those people, combination after combination."""
+
+    @classmethod
+    def of(cls, people: PeopleCounts, judged: Sequence[JudgedColumn], unit: int | None) -> PartitionLines:
+        """Lines of people with equal values: a multiple of `unit` as one, the others one by one; without it, all."""
+        counts = people.counts
+        begins = np.ones(len(counts), dtype=np.bool_)
+        begins[1:] = (people.places[1:] != people.places[:-1]).any(axis=1)
+        starts, of_pair = np.flatnonzero(begins), np.cumsum(begins) - 1
+        sizes = np.add.reduceat(counts, starts)
+        rest = count_lone_people(sizes, unit, judged=bool(judged))
+        is_heavy = sizes > rest
+        first = np.cumsum(is_heavy + rest) - (is_heavy + rest)
+        pairs, lines_alone = _spread_rest(counts, of_pair, rest, first + is_heavy)
+        weights = np.ones(int((is_heavy + rest).sum()), dtype=np.int64)
+        weights[first[is_heavy]] = (sizes - rest)[is_heavy]
+        cells = people.places[np.repeat(starts, is_heavy + rest)]
+        alone, together = np.bincount(pairs, minlength=len(counts)).astype(np.int64), first[of_pair]
+        left = np.flatnonzero(counts > alone)
+        rows = np.concatenate([together[left], lines_alone])
+        codes = people.values[np.concatenate([left, pairs])].astype(np.int64)
+        many = np.concatenate([(counts - alone)[left], np.ones(len(pairs), dtype=np.int64)])
+        sensitive = {
+            column.name: SensitiveColumn(
+                column.name, column.values, rows, np.ascontiguousarray(codes[:, number]), many, column.hierarchy
+            )
+            for number, column in enumerate(judged)
+        }
+        return cls(cells, weights, sensitive, together.astype(np.int32), alone, np.asarray(lines_alone, dtype=np.int32))
+
+    def count_alone(self) -> int:
+        """How many people are a line each."""
+        return len(self.lines_alone)
+
+
+def count_lone_people(sizes: Ints, unit: int | None, *, judged: bool) -> Ints:
+    """How many of some people with equal values are a line each."""
+    if unit is None:
+        return sizes
+    if unit == 1 or judged:  # a crowd is more likely accepted than a part of it
+        return sizes % unit
+    return np.where(sizes < _UNITS_ALONE * unit, sizes, sizes % unit + (_UNITS_ALONE - 1) * unit)
+
+
+def _spread_rest(counts: Ints, of_pair: Ints, rest: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """The combination and the line of each person who is a line; by combination.
+
+    Of the combinations with the same places, people are taken in turn, each as often as its share.
+    """
+    most = np.minimum(counts, rest[of_pair])
+    pairs = np.repeat(np.arange(len(counts)), most)
+    turn = np.arange(len(pairs)) - np.repeat(np.cumsum(most) - most, most)
+    of_place = of_pair[pairs]
+    if len(rest) == len(counts):  # nothing to take turns with
+        return pairs, first[of_place] + turn
+    order = np.lexsort((pairs, (2 * turn + 1) / counts[pairs], of_place))
+    candidates = np.bincount(of_place, minlength=len(rest))
+    rank = np.empty(len(pairs), dtype=np.int64)
+    rank[order] = np.arange(len(pairs)) - (np.cumsum(candidates) - candidates)[of_place[order]]
+    is_taken = rank < rest[of_place]
+    return pairs[is_taken], (first[of_place] + rank)[is_taken]
+
+
+class LonePeople:
+    """Finds the rows of the people who are a line each: of every combination the first rows, batch after batch."""
+
+    def __init__(self, lines: PartitionLines) -> None:
+        """Begin before the first row."""
+        self._left = lines.alone.copy()
+        self._next = np.cumsum(lines.alone) - lines.alone
+        self.rows = np.full(lines.count_alone(), -1, dtype=np.int64)
+        """The row of each, in the order of `lines_alone`."""
+
+    def add_rows(self, pairs: Codes, rows: Ints) -> None:
+        """Look at the next rows, given their combinations."""
+        here = np.flatnonzero(self._left[pairs] > 0)
+        here = here[np.argsort(pairs[here], kind="stable")]
+        known, begins, many = np.unique(pairs[here], return_index=True, return_counts=True)
+        turn = np.arange(len(here)) - np.repeat(begins, many)
+        is_first = turn < np.repeat(self._left[known], many)
+        self.rows[(np.repeat(self._next[known], many) + turn)[is_first]] = rows[here[is_first]]
+        taken = np.minimum(many, self._left[known])
+        self._left[known] -= taken
+        self._next[known] += taken
+
+
+@dataclass(frozen=True)
+class RowIndex:
+    """Finds the number of a row among distinct rows by its codes, packed into one number."""
+
+    widths: tuple[int, ...]
+    """How many codes each column has."""
+    prefixes: Mapping[int, Ints]
+    """Where numbers would grow too long: column → the numbers of the columns before it, which become their ranks."""
+    keys: Ints
+    """The number of each distinct row, ascending."""
+
+    def find_rows(self, cells: Codes, source: str) -> Codes:
+        """Which of the distinct rows each row is."""
+        key = np.zeros(len(cells), dtype=np.int64)
+        for column, width in enumerate(self.widths):
+            if column in self.prefixes:
+                key = _find_ranks(self.prefixes[column], key, source)
+            key = key * width + cells[:, column]
+        return _find_ranks(self.keys, key, source).astype(np.int32)
+
+
+def index_rows(cells: Codes, widths: Sequence[int]) -> tuple[RowIndex, Codes]:
+    """The distinct rows among some, in the order of their codes, and which of them each row is."""
+    prefixes: dict[int, Ints] = {}
+    key, radix = np.zeros(len(cells), dtype=np.int64), 1
+    for column, width in enumerate(widths):
+        if radix * width > _LARGEST_KEY:
+            prefixes[column], ranks = np.unique(key, return_inverse=True)
+            key, radix = ranks.ravel().astype(np.int64), len(prefixes[column])
+        key, radix = key * width + cells[:, column], radix * width
+    keys, of_row = np.unique(key, return_inverse=True)
+    return RowIndex(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
+
+
+def _find_ranks(keys: Ints, sought: Ints, source: str) -> Ints:
+    ranks = np.searchsorted(keys, sought)
+    if len(sought) and not (len(keys) and (keys[np.minimum(ranks, len(keys) - 1)] == sought).all()):
+        raise DataError(
+            f"{source}: some rows were not there when rows were counted; leave the files alone and run again"
+        )
+    return ranks
