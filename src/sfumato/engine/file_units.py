@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.engine.coded_columns import read_coded_column
+from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.duckdb_rows import explain_damaged
 from sfumato.engine.stored_rows import BATCH_ROWS
 from sfumato.table import simplify_frame
@@ -83,8 +83,8 @@ def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int],
 
 def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], coded: Sequence[str], file: Path) -> pl.DataFrame:
     table = pa.Table.from_batches(parts).unify_dictionaries().combine_chunks()
-    kept = {name: read_coded_column(name, table.column(name).chunk(0)) for name in coded}
-    frame = pl.from_arrow(table.select([name for name in columns if kept.get(name) is None]))
+    kept = read_coded_columns(table.select(list(coded)).to_batches()[0]) if coded else pl.DataFrame()
+    frame = pl.from_arrow(table.select([name for name in columns if name not in kept.columns]))
     assert isinstance(frame, pl.DataFrame), "a table has columns"
     plain = simplify_frame(frame, str(file))
-    return pl.DataFrame([plain[name] if (column := kept.get(name)) is None else column for name in columns])
+    return pl.DataFrame([kept[name] if name in kept.columns else plain[name] for name in columns])
