@@ -41,17 +41,18 @@ def test_coded_columns_are_those_of_the_whole(tmp_path: Path, monkeypatch: pytes
     """Though each group of rows has a dictionary of its own: what is written of them is the same to the byte."""
     path = tmp_path / "people.parquet"
     texts = [None if row % 7 == 0 else f"v{row % 5 + row // 40}" for row in range(100)]
-    pl.DataFrame({"n": range(100), "s": texts}).write_parquet(path, row_group_size=group)
+    kinds = pl.Series([str(row % 3) for row in range(100)], dtype=pl.Categorical)
+    pl.DataFrame({"n": range(100), "s": texts, "kind": kinds}).write_parquet(path, row_group_size=group)
     for module in (file_units, duckdb_rows):
         monkeypatch.setattr(module, "BATCH_ROWS", 10)
     monkeypatch.setattr(file_units, "UNIT_ROWS", 40)
     rows = DuckdbRows([path], tmp_path, "people")
     rows.__dict__["_repetitive"] = frozenset({"s"})
-    ours = [batch for unit in cut_units([path], [100]) for batch in read_unit(unit, ["s", "n"], ["s"])]
-    assert all(is_coded(batch["s"]) for batch in ours)
+    ours = [batch for unit in cut_units([path], [100]) for batch in read_unit(unit, ["s", "kind", "n"], ["s"])]
+    assert all(is_coded(batch["s"]) and is_coded(batch["kind"]) for batch in ours)
     assert pl.concat(map(spell_coded_columns, ours))["s"].to_list() == texts
     write_batches(ours, tmp_path / "ours.parquet")
-    write_batches(rows.iterate_coded_batches(["s", "n"]), tmp_path / "theirs.parquet")
+    write_batches(rows.iterate_coded_batches(["s", "kind", "n"]), tmp_path / "theirs.parquet")
     assert (tmp_path / "ours.parquet").read_bytes() == (tmp_path / "theirs.parquet").read_bytes()
 
 

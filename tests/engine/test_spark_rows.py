@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.stored_rows import CodeMap, StoredRows, TooManyRows
 from sfumato.errors import DataError
@@ -83,10 +84,10 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
     assert ours.count_missing() == theirs.count_missing()
     assert [ours.count_values(name) for name in ("a", "kind")] == [theirs.count_values(name) for name in ("a", "kind")]
     for most in (2, 3, 100):
-        samples, again = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
-        assert all(samples[name].equals(again[name]) and len(samples[name]) for name in samples)
+        cells, same_cells = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
+        assert all(cells[name].equals(same_cells[name]) and len(cells[name]) for name in cells)
     assert pl.concat(ours.iterate_batches()).equals(pl.concat(theirs.iterate_batches()))
-    numbered = [pl.concat(rows.map_batches(_number_rows)) for rows in (ours, theirs)]
+    numbered = [pl.concat(map(spell_coded_columns, rows.map_batches(_number_rows))) for rows in (ours, theirs)]
     assert numbered[0].equals(numbered[1])
     maps = {"A": CodeMap(pl.Series(["x"]), np.array([5], dtype=np.int32), 9)}
     assert ours.count_coded_rows(maps).frame.equals(theirs.count_coded_rows(maps, 2).frame)

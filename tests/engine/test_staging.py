@@ -27,6 +27,7 @@ CELLS = st.none() | st.sampled_from(["", "1", "007", "-3", "2.50", "1e5", "x", "
 
 def assert_same(path: str | Path, scratch: Path) -> None:
     rows = open_stored_rows(path, TextFormat(), scratch)
+    assert isinstance(rows, DuckdbRows)
     ours = Table.read(path).frame
     theirs = pl.concat(rows.iterate_batches())
     assert theirs.schema == ours.schema == rows.schema
@@ -66,7 +67,9 @@ def test_parquet_stays_where_it_is_unless_types_are_spelled(tmp_path: Path) -> N
     plain = pl.DataFrame({"a": [1.0, None], "b": ["x", "y"], "c": [True, None], "d": [dt.date(2020, 1, 2), None]})
     path = tmp_path / "people.parquet"
     plain.with_columns(pl.col("b").cast(pl.Categorical)).write_parquet(path)
-    assert open_stored_rows(path, TextFormat(), tmp_path).files == (path,)
+    rows = open_stored_rows(path, TextFormat(), tmp_path)
+    assert isinstance(rows, DuckdbRows)
+    assert rows.files == (path,)
     assert_same(path, tmp_path)
     moments = plain.with_columns(pl.Series("t", [dt.datetime(2020, 1, 2, 3, 4), None]), pl.Series("n", [None, None]))
     moments.write_parquet(path)

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sfumato as sf
-from sfumato.engine import spark_session
 from sfumato.engine.spark_session import explain_failure, require_spark
 from sfumato.errors import DataError, PolicyError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from tests.workflow.test_stored_run import K, people, write_policy
+from tests.protect.anonymity.test_stored_generalize import people
+from tests.workflow.test_stored_run import K, write_policy
 
 NOISE = {"method": "add_noise", "columns": ["visits"], "ranges": {"visits": [0, 9]}}
 
@@ -59,7 +60,7 @@ def test_the_error_says_how_to_install_spark(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(DataError, match=r'pip install "sfumato\[spark\]"'):
         audit(tmp_path / "people.parquet", engine="spark")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    monkeypatch.setattr(spark_session.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(DataError, match="needs Java 17"):
         require_spark()

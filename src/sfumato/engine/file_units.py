@@ -42,16 +42,18 @@ def cut_units(files: Sequence[Path], heights: Sequence[int]) -> tuple[FileUnit, 
     return tuple(units)
 
 
-def read_unit(unit: FileUnit, columns: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pl.DataFrame]:
-    """The rows of a run, some at a time, with numbers for the texts of columns that are to be `coded`.
+def read_unit(unit: FileUnit, columns: Sequence[str], coded: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The rows of a run, some at a time; unless `coded` is None, texts of those columns and of categories as numbers.
 
     The ends of batches do not depend on how a file is cut: they are those that Arrow makes of the whole file, which
     also ends a batch where another dictionary of texts begins.
     """
     try:
-        with pq.ParquetFile(unit.file, pre_buffer=False, read_dictionary=list(coded)) as opened:
+        with pq.ParquetFile(unit.file, pre_buffer=False, read_dictionary=list(coded or ())) as opened:
+            kinds = [opened.schema_arrow.field(name).type for name in columns]
+            has_codes = coded is not None and any(map(pa.types.is_dictionary, kinds))
             groups, begins = _find_row_groups(opened.metadata, unit)
-            ends = {*range(unit.begin + BATCH_ROWS, unit.end, BATCH_ROWS), unit.end, *(begins[1:] if coded else ())}
+            ends = {*range(unit.begin + BATCH_ROWS, unit.end, BATCH_ROWS), unit.end, *(begins[1:] if has_codes else ())}
             held: list[pa.RecordBatch] = []
             row, skip, left = unit.begin, unit.begin - begins[0], sorted(ends)
             for read in opened.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(columns)):
@@ -62,7 +64,7 @@ def read_unit(unit: FileUnit, columns: Sequence[str], coded: Sequence[str] = ())
                     held.append(part)
                     row, rest = row + part.num_rows, rest.slice(part.num_rows)
                     if row == left[0]:
-                        yield _build_frame(held, columns, coded, unit.file)
+                        yield _build_frame(held, columns, has_codes, unit.file)
                         held = []
                         left.pop(0)
     except (pa.ArrowException, OSError):
@@ -81,9 +83,9 @@ def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int],
     return groups, begins
 
 
-def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], coded: Sequence[str], file: Path) -> pl.DataFrame:
+def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], has_codes: bool, file: Path) -> pl.DataFrame:
     table = pa.Table.from_batches(parts).unify_dictionaries().combine_chunks()
-    kept = read_coded_columns(table.select(list(coded)).to_batches()[0]) if coded else pl.DataFrame()
+    kept = read_coded_columns(table.to_batches()[0]) if has_codes else pl.DataFrame()
     frame = pl.from_arrow(table.select([name for name in columns if name not in kept.columns]))
     assert isinstance(frame, pl.DataFrame), "a table has columns"
     plain = simplify_frame(frame, str(file))

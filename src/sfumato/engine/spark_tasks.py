@@ -121,8 +121,8 @@ class ChangeTask:
     units: Sequence[FileUnit]
     columns: Sequence[str]
     change: Change
-    coded: Sequence[str] = ()
-    """The columns that are read as numbers for their texts."""
+    coded: Sequence[str] | None = None
+    """The columns that are read as numbers for their texts; with None, all texts are spelled out."""
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One packed frame for each batch of rows, with its place in the order."""
