@@ -141,6 +141,21 @@ def test_samples_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(ours[name].equals(theirs[name]) for name in frame.columns)
 
 
+def test_small_files_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand files of ten rows are one lot; long files are cut so that a lot keeps the cores busy and no more."""
+    monkeypatch.setenv("SFUMATO_MEMORY", "64GB")
+    monkeypatch.setattr(spark_rows, "count_cores", lambda session: 2)
+    empty, length = pl.DataFrame(), file_units.UNIT_ROWS
+    for heights, expected in (
+        ([10] * 1000, [(0, 1000)]),
+        ([6 * length], [(0, 4), (4, 6)]),
+        ([10, 5 * length], [(0, 4), (4, 6)]),
+    ):
+        rows = InProcessRows([Path(str(number)) for number in range(len(heights))], empty, heights)
+        rows._session = None
+        assert list(rows._cut_lots(9)) == expected
+
+
 def test_texts_stay_numbers_on_their_way() -> None:
     frame = pl.DataFrame({"s": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a", "unused"])), "n": [1, 2, 3]})
     again = unpack_frame(pack_frame(frame))

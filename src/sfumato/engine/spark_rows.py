@@ -215,17 +215,20 @@ class SparkRows(StoredRows):
 
     def _run_lot(self, task: ChangeTask | CompareTask, begin: int, end: int) -> list[bytes]:
         """What is made of some runs."""
-        numbers = self._session.range(begin, end, 1, end - begin)
+        numbers = self._session.range(begin, end, 1, min(end - begin, 2 * count_cores(self._session)))
         made = self._fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
         packed: list[bytes] = made.column("rows").to_pylist()
         return packed
 
     def _cut_lots(self, columns: int) -> Iterator[tuple[int, int]]:
-        """As many runs at once as keep all cores busy, if the driver can hold what comes back."""
+        """As many rows at once as keep all cores busy, if the driver can hold what comes back; small files together."""
         room = find_memory_budget() // 4 // (UNIT_ROWS * _BYTES_A_CELL * max(columns, 1))
         begin = 0
         while begin < len(self._units):  # executors may come and go
-            end = min(begin + max(1, min(room, 2 * count_cores(self._session))), len(self._units))
+            most = self._units[begin].offset + max(1, min(room, 2 * count_cores(self._session))) * UNIT_ROWS
+            end = begin + 1
+            while end < len(self._units) and self._units[end].offset + UNIT_ROWS <= most:
+                end += 1
             yield begin, end
             begin = end
 
