@@ -53,6 +53,13 @@ def test_the_release_verifies_and_can_be_mined(done: Path) -> None:
     assert "What can be estimated" in (done / "release" / "report.html").read_text(encoding="utf-8")
 
 
+def test_the_file_alone_is_mined_with_a_warning(done: Path, tmp_path: Path) -> None:
+    ran = invoke("mine", done / "release" / "data.dat", "--min-support", "0.3", "--json")
+    assert ran.exit_code == 0 and "were randomized" in ran.stderr and json.loads(ran.stdout)["count"]
+    (tmp_path / "other.dat").write_text("1 2\n2\n")
+    assert invoke("mine", tmp_path / "other.dat", "--min-support", "0.3").stderr == ""
+
+
 def test_rules_are_written_to_a_file(done: Path, tmp_path: Path) -> None:
     out = tmp_path / "rules.csv"
     ran = invoke("mine", done / "release", "--min-support", "0.2", "--rules", "--min-confidence", "0.3", "--out", out)

@@ -254,3 +254,14 @@ def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, al
     outcome = sf.attack.Outcome(100, successes, baseline)
     told = verdict.describe_attack({"attack": "linking", **outcome.as_json()})
     assert (told.words, told.alarming) == (words, alarming)
+
+
+def test_an_attack_on_nobody_is_not_called_right() -> None:
+    nobody = {"attack": "item_breach", **sf.attack.Outcome(0, 0, 0).as_json()}
+    some = {"attack": "linking", **sf.attack.Outcome(100, 10, 20).as_json()}
+    strongest = verdict.find_strongest_attack([nobody, some])
+    assert strongest is not None and strongest.attack == "linking"
+    alone = verdict.find_strongest_attack([nobody])
+    assert alone is not None
+    headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=alone))
+    assert headline == "Passed. The attack item breach could be tried on nobody."

@@ -33,6 +33,23 @@ def holds_randomized_baskets(folder: Path) -> bool:
         return body["data"]["shape"] == "baskets" and body.get("public", {}).get(ITEMS, {}).get("kind") in KINDS
 
 
+def warn_of_distortion(path: Path) -> None:
+    """Say that the baskets in a file were randomized, if the certificate beside it says so."""
+    from sfumato.cli.terminal import print_line
+    from sfumato.errors import SfumatoError
+
+    try:
+        distorted = path.is_file() and holds_randomized_baskets(path.parent)
+    except SfumatoError:
+        return  # no release, or none that could be read
+    if distorted:
+        print_line(
+            f"sfumato: the items of these baskets were randomized, so these supports are not the true ones; to "
+            f"estimate those, name the folder: sfumato mine {path.parent}",
+            error=True,
+        )
+
+
 def estimate_released_baskets(folder: Path, options: EstimateOptions, out: Path | None) -> pl.DataFrame:
     """The itemsets or rules behind a release, also written to a CSV file if asked for."""
     from sfumato import mine

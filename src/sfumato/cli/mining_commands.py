@@ -33,8 +33,11 @@ def mine_command(
         ),
     ],
     min_support: Annotated[
-        str, typer.Option(help="A count (10) or a share of the rows (0.01) from which a pattern is frequent.")
-    ] = "0.01",
+        str | None,
+        typer.Option(
+            help="A count (10) or a share of the rows (0.01) from which a pattern is frequent. Default: 0.01."
+        ),
+    ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
     min_confidence: Annotated[
         float | None, typer.Option(help="With --rules or --private: the minimum confidence of a rule. Default: 0.5.")
@@ -97,12 +100,20 @@ def mine_command(
 ) -> None:
     """Find itemsets, rules, subsequences, or rules that predict private entries; or estimate what noise covers."""
     from sfumato.baskets import Baskets
-    from sfumato.cli.basket_estimates import EstimateOptions, estimate_released_baskets, holds_randomized_baskets
+    from sfumato.cli.basket_estimates import (
+        EstimateOptions,
+        estimate_released_baskets,
+        holds_randomized_baskets,
+        warn_of_distortion,
+    )
     from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
     from sfumato.cli.tree_commands import TreeOptions, grow_tree
 
     refuse_unsafe_outputs([out], [data, private, requests])
-    _refuse_idle_options(learner, {"--rules": rules, "--private": private, "--min-confidence": min_confidence})
+    _refuse_idle_options(
+        learner,
+        {"--rules": rules, "--private": private, "--min-confidence": min_confidence, "--min-support": min_support},
+    )
     confidence = 0.5 if min_confidence is None else min_confidence
     if learner is not None:
         grow_tree(data, target, TreeOptions(learner, min_rows, pruning, separator), out, as_json)
@@ -111,7 +122,7 @@ def mine_command(
     if column or target or (Path(data).is_dir() and not distorted):
         _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
         return
-    support = parse_support(min_support)
+    support = parse_support(min_support or "0.01")
     with show_progress(as_json):
         if distorted:
             wanted = EstimateOptions(support, confidence if rules else None, kind, max_length)
@@ -134,6 +145,7 @@ def mine_command(
                 result = mine_released_filters(baskets, requests, support, max_length, out)
             else:
                 result = _mine_patterns(baskets, support, confidence if rules else None, kind, max_length, out)
+                warn_of_distortion(Path(data))
     if as_json:
         print_json({"count": result.height, "rows": result.to_dicts()})
     else:
@@ -147,7 +159,7 @@ def _refuse_idle_options(learner: str | None, given: Mapping[str, object]) -> No
     named = [name for name, value in given.items() if value not in (None, False)]
     if learner is not None and named:
         raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(named)}; leave it out")
-    if named == ["--min-confidence"]:
+    if "--min-confidence" in named and not {"--rules", "--private"} & set(named):
         raise PolicyError("--min-confidence is about rules; add --rules, or leave it out")
 
 

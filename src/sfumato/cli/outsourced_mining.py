@@ -121,7 +121,7 @@ def _explain_checks(decoded: DecodedMining) -> list[str]:
     """What is known about the result, in sentences."""
     kept, rows = len(decoded.itemsets), decoded.itemsets.rows
     found = f"{kept:,} itemsets with a support of {decoded.least:,} or more in {rows:,} baskets"
-    removed = f"{decoded.returned - kept:,} of them false or too rare"
+    removed = f"{decoded.returned - kept:,} of them false, too rare, or the same items in other codes"
     said = [f"{found}; the provider returned {decoded.returned:,}, {removed}."]
     if not decoded.is_exact:
         said.append(

@@ -35,6 +35,7 @@ ALARMING = 0.2
 """An attack that is right so much more often than blind guessing is alarming."""
 _NOT_ORIGINAL = frozenset({ChangeKind.NOISE, ChangeKind.DRAWN, ChangeKind.CODED})
 """Cells of these kinds are known to nobody, so that being unique by them singles nobody out."""
+_NOBODY = "nobody could be tried"
 _EXACT = frozenset({ChangeKind.KEPT, ChangeKind.BLANKED})
 _TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.OTHER}
 """Columns of these kinds publish values of the originals: a name that stands in another row is still a name."""
@@ -230,7 +231,7 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     guessing = max(attack["baseline"], attack.get("control") or 0) / tries if tries else 0.0
     gain = attack["risk"] - guessing
     if not tries:
-        words, alarming = "nobody could be tried", False
+        words, alarming = _NOBODY, False
     elif attack["low"] <= guessing:
         words, alarming = "no better than guessing", False
     else:
@@ -245,8 +246,9 @@ def _count_points(gain: float) -> str:
 
 
 def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
-    """The attack that gains most over blind guessing."""
-    told = [describe_attack(attack) for attack in attacks]
+    """The attack that gains most over blind guessing; one that could be tried on nobody only if none could."""
+    listed = list(attacks)
+    told = [describe_attack(attack) for attack in [one for one in listed if one["attempts"]] or listed]
     return max(told, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
 
 
@@ -345,8 +347,11 @@ def _write_headline(verdict: Verdict) -> str:
     sentences = [f"{verdict.status.value.capitalize()}.", *describe_unique_rows(verdict)]
     if verdict.strongest_attack is not None:
         told = verdict.strongest_attack
+        name = told.attack.replace("_", " ")
         sentences.append(
-            f"The strongest attack, {told.attack.replace('_', ' ')}, is right for {told.risk:.1%} of those it tried: "
+            f"The attack {name} could be tried on nobody."
+            if told.words == _NOBODY
+            else f"The strongest attack, {name}, is right for {told.risk:.1%} of those it tried: "
             f"{told.words}{f', which is right for {told.guessing:.1%}' if 'guessing' in told.words else ''}."
         )
     return " ".join(sentences)
