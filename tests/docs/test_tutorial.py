@@ -16,11 +16,16 @@ NOTEBOOK = Path(__file__).parents[2] / "docs" / "tutorial.ipynb"
 
 def _shown(cells: list[Any]) -> list[Any]:
     """The outputs of each cell; those of pandas look different in other versions of it."""
-    shown = []
+    shown: list[Any] = []
     for cell in cells:
+        printed = None
         for output in cell.get("outputs", ()):
+            if printed is not None and "text" in output:  # one text may arrive in pieces
+                printed["text/plain"] += "".join(output["text"])
+                continue
             data = output.get("data", {"text/plain": output.get("text", "")})
             texts = {kind: "".join(text) for kind, text in data.items()}
+            printed = texts if "text" in output else None
             shown.append(None if "dataframe" in texts.get("text/html", "") else texts)
     return shown
 

@@ -88,8 +88,8 @@ def test_classes_that_are_not_told_apart() -> None:
         ({"columns": ("who",)}, sf.PolicyError, "cannot predict"),
         ({"columns": ("y",)}, sf.PolicyError, "cannot predict"),
         ({"cuts": {"b": (1,)}}, sf.PolicyError, "holds no numbers"),
-        ({"classes": ("zebra",)}, sf.DataError, "not those of classes"),
-        ({"k": 30}, sf.ImpossibleRelease, "fewer than 30"),
+        ({"classes": ("zebra",)}, sf.DataError, "correct classes"),
+        ({"k": 30}, sf.ImpossibleRelease, "fewer than k = 30"),
         ({"max_confidence": 0.3}, sf.ImpossibleRelease, "raise max_confidence"),
     ],
 )

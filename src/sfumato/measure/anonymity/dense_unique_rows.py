@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from sfumato.arrays import Codes
+from sfumato.arrays import Bytes, Codes
 from sfumato.engine.coded_columns import split_column
 from sfumato.engine.stored_rows import StoredRows
 
@@ -22,7 +21,6 @@ MOST_PLACES = 1 << 21
 _ROWS = 1 << 20
 """So many rows are counted at a time."""
 Combination = tuple[str, ...]
-_Places = npt.NDArray[np.uint8]
 
 
 def count_places(columns: Sequence[str], values: Mapping[str, int]) -> int:
@@ -35,7 +33,7 @@ def count_dense_unique(
 ) -> dict[Combination, int]:
     """How many rows are unique by each combination, given how many values each column has, a missing cell being one."""
     columns = list(dict.fromkeys(name for chosen in combinations for name in chosen))
-    places: dict[Combination, _Places] = {
+    places: dict[Combination, Bytes] = {
         chosen: np.zeros(count_places(chosen, values), dtype=np.uint8) for chosen in combinations
     }
     for codes in _iterate_codes(rows, columns):

@@ -104,7 +104,8 @@ def trees_that_differ(
 ) -> int:
     """Of the trees grown on both tables, how many do not split the rows alike at every node.
 
-    `columns` hold numbers. `words` are columns of text, of which only C4.5 makes use; its trees never differ by ties.
+    `columns` hold numbers. `words` are columns of text, of which only C4.5 makes use. Ties are looked for in
+    trees of scikit-learn alone: those of C4.5 must be equal.
     """
     differ = _count_sklearn_differences(published, original, target, columns, up_to_ties) if SKLEARN in learners else 0
     if C45 in learners:
