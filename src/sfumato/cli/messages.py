@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sfumato.workflow.pipeline import Run
     from sfumato.workflow.verification import Verification
 
+SHOWN = 20
+"""How many rows the terminal shows; a file gets all of them."""
+
 
 def _make_grid(*columns: str, title: str | None = None) -> Any:
     from rich.table import Table as Grid

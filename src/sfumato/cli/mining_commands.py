@@ -13,13 +13,10 @@ if TYPE_CHECKING:
 
     from sfumato.baskets import BasketFormat, Baskets
 
-from sfumato.cli.messages import print_attacks, print_rows
+from sfumato.cli.messages import SHOWN, print_attacks, print_rows
 from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets, mine_released_filters
-from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.cli.terminal import print_json, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
-
-SHOWN = 20
-"""How many rows the terminal shows; a file gets all of them."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -106,6 +103,7 @@ def mine_command(
         holds_randomized_baskets,
         warn_of_distortion,
     )
+    from sfumato.cli.noise_estimates import estimate_from_noise
     from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
     from sfumato.cli.tree_commands import TreeOptions, grow_tree
 
@@ -120,7 +118,7 @@ def mine_command(
         return
     distorted = not column and not target and holds_randomized_baskets(Path(data))
     if column or target or (Path(data).is_dir() and not distorted):
-        _mine_noisy_columns(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
+        estimate_from_noise(Path(data), tuple(column or ()), target, reconstruct, out, as_json)
         return
     support = parse_support(min_support or "0.01")
     with show_progress(as_json):
@@ -177,66 +175,6 @@ def _refuse_rules(data: Path, rules: bool) -> None:
 
     if rules:
         raise PolicyError(f"{data}: --rules finds association rules in baskets, and this file holds sequences")
-
-
-def _mine_noisy_columns(
-    folder: Path, columns: tuple[str, ...], target: str | None, reconstruct: Any, out: Path | None, as_json: bool
-) -> None:
-    """Estimate distributions or a tree from a release with randomized columns."""
-    from sfumato.errors import PolicyError
-    from sfumato.mine.noise.estimates import estimate_released_columns
-    from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
-    from sfumato.workflow.certificate import refuse_hostile
-    from sfumato.workflow.verification import read_release
-
-    if columns and target is not None:
-        raise PolicyError("--column asks for a distribution, --target for a tree; use only one of them")
-    if folder.is_file():
-        raise PolicyError(
-            f"{folder}: --column and --target need a release folder, and this is a file; "
-            "--learner c45 grows a tree on a file"
-        )
-    with show_progress(as_json):
-        release = read_release(folder)
-        _refuse_other_shapes(folder, release.data)
-        with refuse_hostile(f"{folder}: the noise that the certificate describes does not fit the data"):
-            tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
-            estimates = None if tree is not None else estimate_released_columns(release, columns)
-    if tree is not None:
-        text = tree.rules()
-        if out is not None:
-            out.write_text(text, encoding="utf-8")
-        facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": text}
-        print_json(facts) if as_json else _print_lines(text)
-    elif estimates is not None:
-        if out is not None:
-            estimates.write_csv(out)
-        print_json({"count": estimates.height, "rows": estimates.to_dicts()}) if as_json else print_rows(
-            estimates, SHOWN, out
-        )
-
-
-def _refuse_other_shapes(folder: Path, data: Any) -> None:
-    """Refuse shapes without columns, and say what to do instead."""
-    from sfumato.baskets import Baskets
-    from sfumato.errors import PolicyError
-    from sfumato.patterns import Patterns
-    from sfumato.workflow.certificate import find_release_folder
-    from sfumato.workflow.file_shapes import find_shape
-
-    root = find_release_folder(folder)
-    if isinstance(data, Patterns):
-        raise PolicyError(
-            f"{folder}: this release holds patterns, which are already mined: open {root / 'data.txt'}, or use "
-            f"{type(data).__name__}.read; --column and --target are for tables"
-        )
-    if isinstance(data, Baskets):
-        name = next(path.name for path in sorted(root.glob("data.*")))
-        raise PolicyError(
-            f"{folder}: this release holds baskets, not a table; mine its file: sfumato mine {root / name} "
-            "--min-support 0.01, with --rules for rules"
-        )
-    assert find_shape(data).name == "table"
 
 
 def attack_command(
@@ -322,11 +260,6 @@ def decode_command(
         print_json({"features": names, "nodes": count_nodes(decoded), "written": str(out) if out else None})
     else:
         print_tree(decoded, names, out)
-
-
-def _print_lines(text: str) -> None:
-    for line in text.split("\n"):
-        print_line(line)
 
 
 def _check_format(form: str | None) -> BasketFormat | None:

@@ -8,11 +8,9 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.messages import print_rows
+from sfumato.cli.messages import SHOWN, print_rows
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
-SHOWN = 20
-"""How many itemsets and rules the terminal shows; the files have all of them."""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 party_app = typer.Typer(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from sfumato.cli.messages import print_rows
+from sfumato.cli.messages import SHOWN, print_rows
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sfumato.patterns import Patterns
     from sfumato.sequences import Sequences
 
-SHOWN = 20
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Held = Annotated[
     list[str],

@@ -37,13 +37,7 @@ def align_batches(
     """
     columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
     rest = _RowReader(published, None if chosen is None else columns)
-    numbers = None if taken is None else _RowReader(taken)
-    offset = 0
-    for batch in original.iterate_batches(columns):
-        before = batch
-        if numbers is not None:
-            before = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
-        offset += batch.height
+    for offset, before in _iterate_taken(original.iterate_batches(columns), taken):
         after = rest.take(before.height)
         if after.height != before.height:
             break
@@ -61,14 +55,9 @@ def align_coded_batches(
     """The same in smaller batches, texts as numbers where both files hold them so."""
     columns = [name for name in original.schema if name in published.schema]
     rest = _BatchSlicer(published.iterate_coded_batches(columns))
-    numbers = None if taken is None else _RowReader(taken)
-    offset = 0
-    for batch in original.iterate_coded_batches(columns):
-        before = batch
-        if numbers is not None:
-            before = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
-        offset += batch.height
+    for offset, kept in _iterate_taken(original.iterate_coded_batches(columns), taken):
         report_progress(step, offset, original.height)
+        before = kept
         while before.height:
             after = rest.take_some(before.height)
             if not after.height:
@@ -77,6 +66,18 @@ def align_coded_batches(
             before = before.slice(after.height)
     if rest.take_some(1).height:
         raise explain_unaligned(published)
+
+
+def _iterate_taken(batches: Iterator[pl.DataFrame], taken: StoredRows | None) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Of each batch, how many rows were read with it, and those of its rows that were published."""
+    numbers = None if taken is None else _RowReader(taken)
+    offset = 0
+    for batch in batches:
+        kept = batch
+        if numbers is not None:
+            kept = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
+        offset += batch.height
+        yield offset, kept
 
 
 def explain_unaligned(published: StoredRows) -> DataError:

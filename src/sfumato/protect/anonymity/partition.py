@@ -31,7 +31,7 @@ from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.partition_columns import PartitionColumns, PartLabels, Publish
 from sfumato.protect.anonymity.partition_lines import (
-    JudgedColumn,
+    JudgedValues,
     LonePeople,
     PartitionLines,
     PeopleCounts,
@@ -132,7 +132,7 @@ class Partition(Method):
         first = np.empty(len(index.keys), dtype=np.int64)
         first[of_row] = np.arange(len(of_row))
         people = PeopleCounts(places[first], values[first], np.bincount(of_row).astype(np.int64))
-        described = [JudgedColumn(column.name, column.values, column.hierarchy) for column in numbered]
+        described = [JudgedValues(column.name, column.values, column.hierarchy) for column in numbered]
         lines = PartitionLines.of(people, described, self.unit)
         lone = LonePeople(lines)
         lone.add_rows(of_row, np.arange(len(of_row)))

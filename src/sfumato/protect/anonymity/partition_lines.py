@@ -24,7 +24,7 @@ _UNITS_ALONE = 8
 """How many least classes of a crowd are lines of one person each: with fewer, classes become larger."""
 
 
-class JudgedColumn(NamedTuple):
+class JudgedValues(NamedTuple):
     """A column that models judge: its values in order, a missing one last."""
 
     name: str
@@ -55,7 +55,7 @@ class PartitionLines:
     """The lines of those people, combination after combination."""
 
     @classmethod
-    def of(cls, people: PeopleCounts, judged: Sequence[JudgedColumn], unit: int | None) -> PartitionLines:
+    def of(cls, people: PeopleCounts, judged: Sequence[JudgedValues], unit: int | None) -> PartitionLines:
         """Lines of people with equal values: a multiple of `unit` as one, the others one by one; without it, all."""
         counts = people.counts
         begins = np.ones(len(counts), dtype=np.bool_)
@@ -84,7 +84,7 @@ class PartitionLines:
         return len(self.lines_alone)
 
 
-def _count_values(column: JudgedColumn, lines: Ints, codes: Ints, many: Ints) -> SensitiveColumn:
+def _count_values(column: JudgedValues, lines: Ints, codes: Ints, many: Ints) -> SensitiveColumn:
     """How many people of each line have each value of one column, line after line."""
     width = len(column.values)
     keys, key_index = np.unique(lines * width + codes, return_inverse=True)
@@ -144,7 +144,7 @@ class LonePeople:
 
 
 @dataclass(frozen=True)
-class RowIndex:
+class DistinctRows:
     """Finds the number of a row among distinct rows by its codes, packed into one number."""
 
     widths: tuple[int, ...]
@@ -164,7 +164,7 @@ class RowIndex:
         return _find_ranks(self.keys, key, source).astype(np.int32)
 
 
-def index_rows(cells: Codes, widths: Sequence[int]) -> tuple[RowIndex, Codes]:
+def index_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctRows, Codes]:
     """The distinct rows among some, in the order of their codes, and which of them each row is."""
     prefixes: dict[int, Ints] = {}
     key, radix = np.zeros(len(cells), dtype=np.int64), 1
@@ -174,7 +174,7 @@ def index_rows(cells: Codes, widths: Sequence[int]) -> tuple[RowIndex, Codes]:
             key, radix = ranks.ravel().astype(np.int64), len(prefixes[column])
         key, radix = key * width + cells[:, column], radix * width
     keys, of_row = np.unique(key, return_inverse=True)
-    return RowIndex(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
+    return DistinctRows(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
 
 
 def _find_ranks(keys: Ints, sought: Ints, source: str) -> Ints:

@@ -29,11 +29,11 @@ from sfumato.protect.anonymity.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.partition import Partition, PublishedParts
 from sfumato.protect.anonymity.partition_columns import PartitionColumns
 from sfumato.protect.anonymity.partition_lines import (
-    JudgedColumn,
+    DistinctRows,
+    JudgedValues,
     LonePeople,
     PartitionLines,
     PeopleCounts,
-    RowIndex,
     count_lone_people,
     index_rows,
 )
@@ -56,9 +56,9 @@ class CountedPeople:
     columns: PartitionColumns
     maps: Mapping[str, CodeMap]
     """The codes of quasi-identifying cells, which are their places, and then of judged ones."""
-    index: RowIndex
+    index: DistinctRows
     people: PeopleCounts
-    judged: tuple[JudgedColumn, ...]
+    judged: tuple[JudgedValues, ...]
 
     def select_rows(self, rows: pl.DataFrame) -> Ints:
         """Which rows take part."""
@@ -200,7 +200,7 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
         present, codes = np.unique(cells[:, number], return_inverse=True)  # others are those of rows that are left out
         people.append(codes.reshape(-1, 1).astype(np.int32))
         known = tuple(ordered[name][0][code] for code in present)
-        judged.append(JudgedColumn(name, known, table.hierarchies.get(name)))
+        judged.append(JudgedValues(name, known, table.hierarchies.get(name)))
     codes_of_values = np.hstack([np.zeros((len(cells), 0), dtype=np.int32), *people[1:]])
     counted_people = PeopleCounts(np.ascontiguousarray(people[0]), codes_of_values, counts)
     return CountedPeople(table, columns, maps, index, counted_people, tuple(judged))

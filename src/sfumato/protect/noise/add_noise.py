@@ -29,6 +29,7 @@ from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.noise.cut_columns import CutColumn, Cuts
+from sfumato.protect.noise.disturbed_column import DisturbedColumn, ShownNumbers, compute_noise_losses, publish_cells
 from sfumato.protect.noise.noise_claims import list_noise_claims
 from sfumato.protect.noise.noise_columns import (
     NumberColumn,
@@ -47,7 +48,6 @@ from sfumato.protect.noise.noise_scales import (
     round_up_to_digits,
     scale_like_data,
 )
-from sfumato.protect.noise.noisy_column import NoisyColumn, ShownNumbers, compute_noise_losses, publish_cells
 from sfumato.protect.noise.row_draws import RowDraws
 from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
@@ -195,10 +195,10 @@ class AddNoise(Method):
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
 
     def describe_release(
-        self, data: Table, published: Table, noisy: Sequence[NoisyColumn], cut: Sequence[CutColumn]
+        self, data: Table, published: Table, noisy: Sequence[DisturbedColumn], cut: Sequence[CutColumn]
     ) -> Release:
         """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
-        changed: list[NoisyColumn | CutColumn] = [*noisy, *cut]
+        changed: list[DisturbedColumn | CutColumn] = [*noisy, *cut]
         kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
             data=published,
@@ -260,14 +260,14 @@ class AddNoise(Method):
         given = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
         return None if given is None or isinstance(given, str) else given
 
-    def _add_noise(self, columns: Sequence[NumberColumn], draws: RowDraws) -> list[NoisyColumn]:
+    def _add_noise(self, columns: Sequence[NumberColumn], draws: RowDraws) -> list[DisturbedColumn]:
         """Each column on its own."""
         made = []
         for column in columns:
             if column.name not in self.discretize:
                 noise = self.choose_law(column)
                 published = publish_cells(column, noise, draws)
-                made.append(NoisyColumn(column, noise, published, ShownNumbers.of(published)))
+                made.append(DisturbedColumn(column, noise, published, ShownNumbers.of(published)))
         return made
 
     def choose_law(self, column: NumberColumn) -> Noise:
@@ -279,7 +279,7 @@ class AddNoise(Method):
 
     def _add_correlated_noise(
         self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator
-    ) -> list[NoisyColumn]:
+    ) -> list[DisturbedColumn]:
         """All columns at once: covariance c² times the data's, c² the smallest number of two digits that gives all
         their level.
 
@@ -308,7 +308,7 @@ class AddNoise(Method):
             shared = {other.name: float(shape[index, to]) for to, other in enumerate(columns)}
             column_noise = noises[index].model_copy(update={"scale": float(np.sqrt(shape[index, index]))})
             shown = ShownNumbers.of(published[index])
-            made.append(NoisyColumn(column, column_noise, published[index], shown, shared, least[index], times))
+            made.append(DisturbedColumn(column, column_noise, published[index], shown, shared, least[index], times))
         return made
 
     def _times(self, needed: float, source: str) -> float:

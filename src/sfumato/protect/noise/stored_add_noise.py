@@ -19,8 +19,8 @@ from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.protect.noise.cut_columns import CountedNumbers, CutColumn, Cuts
+from sfumato.protect.noise.disturbed_column import DisturbedColumn, ShownNumbers, publish_cells
 from sfumato.protect.noise.noise_columns import NumberColumn, NumberFacts, fit_number_column
-from sfumato.protect.noise.noisy_column import NoisyColumn, ShownNumbers, publish_cells
 from sfumato.protect.noise.row_draws import RowDraws
 from sfumato.protect.rowwise_plan import RowwisePlan
 from sfumato.public.noise_law import Noise
@@ -92,7 +92,7 @@ def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) ->
     shown, types = _look_ahead(plan, names)
     plan = replace(plan, types=types)
     noisy = [
-        NoisyColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown[name])
+        DisturbedColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown[name])
         for name, (column, noise) in laws.items()
     ]
     published = outline.with_frame(plan.publish(outline.frame))

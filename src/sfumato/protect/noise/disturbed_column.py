@@ -56,7 +56,7 @@ class ShownNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyColumn:
+class DisturbedColumn:
     """One column, before and after."""
 
     column: NumberColumn
