@@ -89,7 +89,7 @@ def _run_in_scratch(
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published = comparison.published
-        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch)
+        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch, plan.details)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
@@ -202,7 +202,7 @@ def _run_attacks(
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        if has_overlapping_classes(changes):
+        if has_overlapping_classes(changes, comparison.published.quasi_identifying):
             originals, taken = comparison.original, comparison.taken
             outcome = attack_covering_classes(attack, originals, comparison.published, taken, changes)
         else:

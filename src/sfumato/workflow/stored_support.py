@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sfumato.attack import Homogeneity
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.engine.choice import EngineChoice, choose_engine
 from sfumato.engine.engine_names import EngineName
@@ -59,8 +60,12 @@ def list_unsupported(policy: Policy) -> list[str]:
     drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
     if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
         found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
-    if policy.data.missing not in (("own_value",) if drawn else ("own_value", "drop")):
-        found.append(f"missing = {policy.data.missing}{' with randomized columns' if drawn else ''}")
+    blanks = any(method.utility == "blanks" for method in policy.protect)
+    if policy.data.missing not in (("own_value",) if drawn or blanks else ("own_value", "drop")):
+        cells = " with randomized columns" if drawn else " with blanked entries" if blanks else ""
+        found.append(f"missing = {policy.data.missing}{cells}")
+    if blanks and any(isinstance(attack, Homogeneity) for attack in policy.attacks()):
+        found.append("homogeneity with blanked entries")
     sensitive = policy.roles.sensitive
     found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
     if policy.attacks() and not policy.roles.quasi_identifying:

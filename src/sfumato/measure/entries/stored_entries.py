@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Check blanked entries on a release that stays in its file: of each cell, the number of its value is held.
+
+Rules are counted by `leftover_rules`, on narrow numbers; private entries are looked up batch by batch. Nothing here is
+shared with the method: numbers are given anew, by the texts of the written file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.arrays import Ints
+from sfumato.data.hierarchy import spell_cells
+from sfumato.engine.coded_columns import split_column
+from sfumato.engine.stored_table import StoredTable
+from sfumato.measure.entries.leftover_rules import (
+    CodedEntries,
+    PrivateColumn,
+    count_leftover_rules,
+    list_private_columns,
+    list_private_values,
+    read_rule_arguments,
+    require_hidden_entries,
+)
+from sfumato.progress import report_progress
+from sfumato.release import Number
+
+if TYPE_CHECKING:
+    from sfumato.measure.anonymity.stored_claims import StoredEvidence
+
+Arguments = Mapping[str, Any]
+
+
+def code_stored_entries(published: StoredTable, hidden: pl.DataFrame) -> Iterator[PrivateColumn]:
+    """The columns of a stored release that have private entries, one at a time."""
+    secrets = list_private_values(published.outline, len(published), hidden)
+    names = list(published.rows.schema)
+    by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
+    texts = {name: _list_texts(published, name, by_column[name]["value"]) for name in names}
+    seen = number_cells(published, texts)
+    coded = [
+        CodedEntries(seen[name], _index_texts(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name]))
+        for name in names
+    ]
+    return list_private_columns(coded, [by_column[name]["row"].to_numpy().astype(np.int64) for name in names])
+
+
+def _list_texts(published: StoredTable, name: str, secrets: pl.Series) -> pl.Series:
+    """The values of a column as texts, those that are published and those that are private."""
+    shown = spell_cells(published.list_values(name))
+    return pl.concat([shown.alias("value"), secrets.alias("value")]).unique(maintain_order=True)
+
+
+def number_cells(published: StoredTable, texts: Mapping[str, pl.Series]) -> dict[str, npt.NDArray[np.integer[Any]]]:
+    """The place of each cell among the texts of its column, their number where it is missing, in narrow numbers."""
+    codes: dict[str, npt.NDArray[np.integer[Any]]] = {
+        name: np.zeros(len(published), dtype=np.min_scalar_type(len(listed))) for name, listed in texts.items()
+    }
+    begin = 0
+    for batch in published.rows.iterate_coded_batches(list(texts)):
+        report_progress("numbering published cells", begin, len(published))
+        for name, listed in texts.items():
+            values, places = split_column(batch[name])
+            codes[name][begin : begin + batch.height] = _index_texts(spell_cells(values), listed)[places]
+        begin += batch.height
+    return codes
+
+
+def _index_texts(cells: pl.Series, listed: pl.Series) -> Ints:
+    mapping = pl.DataFrame({"value": listed, "code": np.arange(len(listed))})
+    joined = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
+    return joined["code"].fill_null(len(listed)).to_numpy()
+
+
+def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Number:
+    hidden = require_hidden_entries(evidence.details)
+    return count_leftover_rules(code_stored_entries(evidence.published, hidden), *read_rule_arguments(arguments))
+
+
+def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Number:
+    published = evidence.published
+    secrets = list_private_values(published.outline, len(published), require_hidden_entries(evidence.details))
+    rows = {str(name): part["row"].sort().to_numpy() for (name,), part in secrets.group_by("column")}
+    visible = begin = 0
+    for batch in published.rows.iterate_coded_batches(list(rows)) if rows else ():
+        for name, all_rows in rows.items():
+            here = all_rows[slice(*np.searchsorted(all_rows, (begin, begin + batch.height)))] - begin
+            visible += int(batch[name].is_not_null().gather(here).sum())
+        begin += batch.height
+    return visible
+
+
+def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
+    assert evidence.comparison is not None
+    return sum(moved.coarser + moved.other for moved in evidence.comparison.differences.values())
+
+
+def measure_blanked_share(published: StoredTable, original: StoredTable) -> float:
+    """Of the entries that had a value and whose column was published, the share that is empty in the release."""
+    missing, gone = original.rows.count_missing(), published.rows.count_missing()
+    before = sum(len(original) - missing[name] for name in gone)
+    after = sum(len(published) - empty for empty in gone.values())
+    return 1 - after / before if before else 0.0
+
+
+ENTRY_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
+    "leftover_rules": _count_leftover_rules,
+    "visible_private_entries": _count_visible_private_entries,
+    "search_ended": lambda evidence, _: int(bool(evidence.details["complete"])),
+    "changed_cells": _count_changed_cells,
+}
+"""Claims about blanked entries that can be measured on a file."""
