@@ -249,7 +249,7 @@ class EntryLedger:
         lengths = np.zeros(len(held), dtype=np.int64)
         lengths[moved] = np.diff(self._of_row[0])
         self._of_row = np.concatenate([[0], np.cumsum(lengths)]), self._of_row[1]
-        self.held, self.codes = held, self.cells.codes[held]
+        self.held, self.codes = held, self.cells.codes[held].astype(np.int32)
         return moved
 
     def turn(self, entry: int, to: int) -> None:

@@ -38,7 +38,7 @@ def read_stored_cells(
     refuse_no_entries(entries, table.source)
     values = tuple(table.list_values(name) for name in names)
     first = np.cumsum([0, *map(len, values)]).astype(np.int32)
-    codes = np.full((len(table), len(names)), NOTHING, dtype=np.int32)
+    codes = np.full((len(table), len(names)), NOTHING, dtype=np.min_scalar_type(-1 - int(first[-1])))
     maps = [
         CodeMap(listed, np.arange(low, low + len(listed), dtype=np.int32), NOTHING)
         for listed, low in zip(values, first[:-1].tolist(), strict=True)
