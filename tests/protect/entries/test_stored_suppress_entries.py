@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.data.private_entries import PrivateEntries
 from sfumato.engine.stored_table import StoredTable
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.mine.entries import adversarial_search
+from sfumato.protect.entries import appearances
+from sfumato.protect.entries.stored_cells import read_stored_cells
 from sfumato.protect.stored_plan import explain_unstored, plan_stored
 from tests.protect.test_stored_rowwise import CutRows, publish
 
@@ -143,3 +146,23 @@ def test_too_many_rows_are_refused_before_they_are_read(monkeypatch: pytest.Monk
     method = sf.SuppressEntries(private=0.1, confidence=0.8)
     with pytest.raises(DataError, match=r"50,000,000 rows of 4 columns .* GB of memory are needed, and 256 MB"):
         plan_stored(method, StoredTable.of(rows, ROLES), sf.Randomness.seeded(1))
+
+
+@pytest.mark.parametrize(("room", "words"), [(0, "rows in which they appear"), (24 * 4_000, "rules appear in")])
+def test_rules_that_appear_in_too_many_rows_are_refused(room: int, words: str) -> None:
+    method = sf.SuppressEntries(private=0.1, confidence=0.7, min_support=3, max_length=1)
+    table = StoredTable.of(CutRows(make_people(900, 1), [500]), ROLES)
+    cells = read_stored_cells(table, ["age", "a", "b", "c"], method.private, sf.Randomness.seeded(1).generator())
+    with pytest.raises(ImpossibleRelease, match=rf"{words}.* SFUMATO_MEMORY higher"):
+        method.find_entries(cells, room)
+    assert len(method.find_entries(cells, 1 << 20).derived.entries)
+
+
+def test_rows_are_listed_in_parts_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = sf.SuppressEntries(private=0.1, confidence=0.6, min_support=3, search="grades")
+    at_once, _ = plan_and_protect(method, make_people(300, 2), [77])
+    monkeypatch.setattr(appearances, "_PART", 37)
+    monkeypatch.setattr(adversarial_search, "PART", 41)
+    in_parts, _ = plan_and_protect(method, make_people(300, 2), [77])
+    assert in_parts.details["reasons"].equals(at_once.details["reasons"])
+    assert in_parts.details["reasons"].height

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import ImpossibleRelease
 from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
 from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
 from sfumato.mine.entries.cells import TableCells
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", np.int32, np.int64)
 _CHUNK = 4096
 """Antecedents or rules processed between two progress reports."""
+_BYTES_AN_APPEARANCE = 24
+"""What is held of a row in which an antecedent appears: its number twice, and once more while lists are joined."""
+_BYTES_A_HELD_CELL = 40
+"""What is held of a cell in such a row: its number, its state, and what searches weigh and list."""
 
 
 class LedgerRules(NamedTuple):
@@ -58,8 +63,8 @@ class RuleQuestion:
     seconds: float | None = None
     """The time budget of all mining together; `memory` is the largest memory use, in bytes."""
     memory: int | None = None
-    most_rows: int | None = None
-    """The most rows of antecedents that may be held."""
+    room: int | None = None
+    """How much memory what is held of rules and their rows may use, in bytes."""
 
     def limits(self, rows: int) -> RuleLimits:
         """The thresholds as integers; shares of this many rows compare with them as with the confidence."""
@@ -157,7 +162,7 @@ class EntryLedger:
         self.held: Ints = np.zeros(0, dtype=np.int64)
         """The rows of the table that are held, ascending."""
         self.codes: Codes = np.zeros((0, self.width), dtype=np.int32)
-        self._most_rows = question.most_rows
+        self._room = question.room
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.rules = LedgerRules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
         records, total = np.zeros((0, 8), dtype=np.int32), np.zeros(1, dtype=np.int64)
@@ -202,8 +207,8 @@ class EntryLedger:
 
     def add(self, rule_arrays: RuleArrays) -> Ints:
         """Add rules that are not known yet; returns where the rows that were held are among those held now."""
-        room = None if self._most_rows is None else self._most_rows - self.size
-        listed = list_antecedent_rows(self.cells, self.base, rule_arrays, room)
+        most = None if self._room is None else self._room // _BYTES_AN_APPEARANCE - self.size
+        listed = list_antecedent_rows(self.cells, self.base, rule_arrays, most)
         del self.ledger  # its arrays are long, and rebuilt
         moved = self._hold_rows(listed.rows)
         row_start, middle = listed.start, listed.start[:-1] + listed.counts[:, 1]
@@ -237,6 +242,7 @@ class EntryLedger:
         flags = np.zeros(len(self.cells.codes), dtype=np.bool_)
         flags[rows], flags[self.held] = True, True
         held = np.flatnonzero(flags)
+        self._refuse_many_rows(len(held))
         moved = np.searchsorted(held, self.held)
         if len(held) == len(self.held):
             return moved
@@ -251,6 +257,14 @@ class EntryLedger:
         self._of_row = np.concatenate([[0], np.cumsum(lengths)]), self._of_row[1]
         self.held, self.codes = held, self.cells.codes[held].astype(np.int32)
         return moved
+
+    def _refuse_many_rows(self, count: int) -> None:
+        """Stop before so many rows are held if memory does not suffice."""
+        if self._room is not None and count * self.width * _BYTES_A_HELD_CELL > self._room:
+            raise ImpossibleRelease(
+                f"rules appear in {count:,} rows of the table, more than memory holds; raise min_support or "
+                "confidence, set max_length, or set SFUMATO_MEMORY higher"
+            )
 
     def turn(self, entry: int, to: int) -> None:
         """Blank a public entry, or show a blanked one; its row must be held."""

@@ -29,10 +29,11 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing
 
-_BYTES_A_CELL = 40
-"""What the search and the check of the release hold for each published cell at their peak, but for lists of rules."""
-_BYTES_A_ROW = 64
+_BYTES_A_CELL, _BYTES_A_ROW = 12, 60
+"""What mining holds of each published cell and each row at its peak; checking the release holds less."""
 _BYTES_A_VALUE = 400
+_SHARE = 0.75
+"""The part of the memory that mining may use; the rest is for rules and the rows in which they appear."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,9 +89,9 @@ def plan_stored(method: SuppressEntries, table: StoredTable, randomness: Randomn
         raise DataError(f"{table.source}: the table has no rows")
     outline = table.outline
     names = [name for name in table.rows.schema if name not in outline.identifying]
-    _refuse_large(table, names)
+    room = find_memory_budget() - _estimate_mining(table, names)
     cells = read_stored_cells(table, names, method.private, randomness.generator())
-    found = method.find_entries(cells)
+    found = method.find_entries(cells, room)
     visible = _list_visible_values(cells, found.derived.states)
     holed = [name for name, values in visible.items() if values.missing]
     types = _decide_types(visible)
@@ -128,13 +129,15 @@ def _decide_types(visible: Mapping[str, _VisibleValues]) -> dict[str, pl.DataTyp
     return typed
 
 
-def _refuse_large(table: StoredTable, names: Sequence[str]) -> None:
-    """Stop before anything is read if what is held of each cell is more than memory holds."""
+def _estimate_mining(table: StoredTable, names: Sequence[str]) -> int:
+    """The memory that mining needs, in bytes; stops before anything is read if that is more than there is."""
     values = sum(table.rows.count_values(name) for name in names)
     needed = len(table) * (_BYTES_A_CELL * len(names) + _BYTES_A_ROW) + _BYTES_A_VALUE * values
-    if needed > (budget := find_memory_budget()):
+    budget = find_memory_budget()
+    if needed > _SHARE * budget:
         raise DataError(
             f"{table.source}: to search {len(table):,} rows of {len(names)} columns with {values:,} values for rules, "
-            f"{format_size(needed)} of memory are needed, and {format_size(budget)} are to be had; set SFUMATO_MEMORY "
-            "higher, call columns that nobody needs identifying, or round columns with very many values before"
+            f"{format_size(needed / _SHARE)} of memory are needed, and {format_size(budget)} are to be had; set "
+            "SFUMATO_MEMORY higher, call columns that nobody needs identifying, or round columns with very many values"
         )
+    return needed

@@ -176,9 +176,9 @@ class SuppressEntries(Method):
         release = self.describe_release(data, published, found, [name for name in names if frame[name].null_count()])
         return replace(release, details=list_entries_singly(release.details, found))
 
-    def find_entries(self, cells: TableCells) -> BlankedEntries:
-        """Mine rules, and find the entries to be blanked against them."""
-        mining = RuleMining(cells, self._question(len(cells.codes)))
+    def find_entries(self, cells: TableCells, room: int | None = None) -> BlankedEntries:
+        """Mine rules, and find the entries to be blanked against them; `room` is the memory for rules, in bytes."""
+        mining = RuleMining(cells, replace(self._question(len(cells.codes)), room=room))
         derived = self._derive_entries(mining)
         left = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
         return BlankedEntries(mining, derived, left, list_hidden_values(cells))
