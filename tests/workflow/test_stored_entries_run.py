@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.entries.test_stored_suppress_entries import make_people
+from tests.workflow.test_bounded_memory import PARTS, ROWS, run_limited, write_parts
 from tests.workflow.test_stored_run import sign_changed_release
 
 POLICY = """
@@ -34,6 +36,10 @@ private = [{ share = 0.1 }]
 confidence = 0.7
 min_support = 3
 search = "grades"
+
+[[attack]]
+attack = "rule_inference"
+min_support = 4
 
 [measure]
 queries = 0
@@ -67,6 +73,7 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
     assert theirs.record["utility"]["loss"] == pytest.approx(ours.record["utility"]["loss"])
     for part in ("unique_rows", "not_counted", "objections", "unchecked", "status", "warnings"):
         assert ours.record["verdict"][part] == theirs.record["verdict"][part], part
+    assert ours.attacks[1] == theirs.attacks[1], "rule inference"
     (_, mine), (_, other) = ours.attacks[0], theirs.attacks[0]
     assert (mine.attempts, mine.baseline, mine.facts) == (other.attempts, other.baseline, other.facts)
     # One draw against what is to be expected; off by five deviations once in a million.
@@ -109,6 +116,7 @@ def test_claims_are_measured_on_the_written_file(tmp_path: Path, monkeypatch: py
         ({"search": "exact"}, {}, "suppress_entries with search = exact"),
         ({"learner_risk": 0.2}, {}, "suppress_entries with learner_risk"),
         ({}, {"attack": [{"attack": "learned_inference"}]}, "learned_inference"),
+        ({}, {"attack": [{"attack": "rule_inference", "columns": ["a"]}]}, "rule_inference with columns"),
         ({}, {"attack": [{"attack": "homogeneity", "column": "a"}]}, "homogeneity with blanked entries"),
         ({}, {"data": {"path": "parts/*.parquet", "missing": "drop"}}, "missing = drop with blanked entries"),
     ],
@@ -133,3 +141,43 @@ def test_people_are_looked_up_among_the_rows_that_fit_them(tmp_path: Path, monke
     monkeypatch.setattr(stored_covering, "_MOST_CLASSES", 0)
     sought = run(policy, tmp_path / "sought", sf.Randomness.seeded(3), engine="duckdb")
     assert sought.attacks[0][1] == listed.attacks[0][1]
+
+
+LARGE = """
+[data]
+path = "parts/*.parquet"
+
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "sex", "zip"]
+sensitive = ["disease", "salary_level"]
+insensitive = ["education", "occupation", "marital_status"]
+
+[[protect]]
+method = "suppress_entries"
+private = [{ columns = ["disease", "salary_level"], share = 0.01 }]
+confidence = 0.8
+min_support = 0.001
+"""
+
+
+@pytest.mark.slow
+def test_entries_of_four_million_people_within_a_limit(tmp_path: Path) -> None:
+    policy = write_parts(tmp_path, PARTS, ROWS)
+    policy.write_text(LARGE, encoding="utf-8")
+    refused = run_limited(tmp_path, "run", policy, "--out", tmp_path / "no")
+    assert refused.returncode == 2
+    assert "4,000,000 rows of 8 columns" in json.loads(refused.stdout)["message"]
+    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out", memory="1GB")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    checked = run_limited(tmp_path, "verify", tmp_path / "out")
+    assert checked.returncode == 0, checked.stderr
+    assert json.loads(checked.stdout)["engine"] == "duckdb"
+    release = pl.scan_parquet(tmp_path / "out" / "release" / "data.parquet")
+    empty = release.null_count().collect(engine="streaming").row(0)
+    losses = json.loads((tmp_path / "out" / "private" / "record.json").read_text(encoding="utf-8"))["found"]["losses"]
+    assert sum(empty) == losses["private_entries"] + losses["derived_entries"]
+    assert losses["private_entries"] == round(0.01 * 2 * PARTS * ROWS)
+    assert release.select(pl.len()).collect().item() == PARTS * ROWS
+    assert not list(tmp_path.glob("sfumato-scratch-*"))

@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from sfumato.arrays import Ints
 from sfumato.data.hierarchy import spell_cells
-from sfumato.engine.coded_columns import split_column
+from sfumato.engine.numbered_cells import number_cells, place_cells
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.entries.leftover_rules import (
     CodedEntries,
@@ -27,7 +25,6 @@ from sfumato.measure.entries.leftover_rules import (
     read_rule_arguments,
     require_hidden_entries,
 )
-from sfumato.progress import report_progress
 from sfumato.release import Number
 
 if TYPE_CHECKING:
@@ -42,9 +39,9 @@ def code_stored_entries(published: StoredTable, hidden: pl.DataFrame) -> Iterato
     names = list(published.rows.schema)
     by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
     texts = {name: _list_texts(published, name, by_column[name]["value"]) for name in names}
-    seen = number_cells(published, texts)
+    seen = number_cells(published.rows, texts)
     coded = [
-        CodedEntries(seen[name], _index_texts(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name]))
+        CodedEntries(seen[name], place_cells(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name]))
         for name in names
     ]
     return list_private_columns(coded, [by_column[name]["row"].to_numpy().astype(np.int64) for name in names])
@@ -54,27 +51,6 @@ def _list_texts(published: StoredTable, name: str, secrets: pl.Series) -> pl.Ser
     """The values of a column as texts, those that are published and those that are private."""
     shown = spell_cells(published.list_values(name))
     return pl.concat([shown.alias("value"), secrets.alias("value")]).unique(maintain_order=True)
-
-
-def number_cells(published: StoredTable, texts: Mapping[str, pl.Series]) -> dict[str, npt.NDArray[np.integer[Any]]]:
-    """The place of each cell among the texts of its column, their number where it is missing, in narrow numbers."""
-    codes: dict[str, npt.NDArray[np.integer[Any]]] = {
-        name: np.zeros(len(published), dtype=np.min_scalar_type(len(listed))) for name, listed in texts.items()
-    }
-    begin = 0
-    for batch in published.rows.iterate_coded_batches(list(texts)):
-        report_progress("numbering published cells", begin, len(published))
-        for name, listed in texts.items():
-            values, places = split_column(batch[name])
-            codes[name][begin : begin + batch.height] = _index_texts(spell_cells(values), listed)[places]
-        begin += batch.height
-    return codes
-
-
-def _index_texts(cells: pl.Series, listed: pl.Series) -> Ints:
-    mapping = pl.DataFrame({"value": listed, "code": np.arange(len(listed))})
-    joined = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
-    return joined["code"].fill_null(len(listed)).to_numpy()
 
 
 def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Number:

@@ -197,9 +197,11 @@ def _look_up_keys(keys: Ints, wanted: Ints, size: int) -> Ints:
     return np.where(keys[key_places] == wanted, key_places, -1).astype(np.int64)
 
 
-def find_commonest_values(group: Ints, value: Ints, groups: int, width: int) -> tuple[Ints, Ints]:
+def find_commonest_values(
+    group: npt.NDArray[np.integer[Any]], value: npt.NDArray[np.integer[Any]], groups: int, width: int
+) -> tuple[Ints, Ints]:
     """The most common value in each group and its count, the first of several; 0 in an empty group."""
-    keys = group * width + value
+    keys = group.astype(np.int64, copy=False) * width + value
     if 0 < groups * width <= _DENSE:
         table = np.bincount(keys, minlength=groups * width).reshape(groups, width)
         best = table.argmax(axis=1)
