@@ -17,7 +17,8 @@ from sfumato.progress import report_progress
 
 def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:
     """The distinct rows, by the columns of the people, that some of the people may be behind, and how many each."""
-    names, parts, done = people.columns, [], 0
+    names, done = people.columns, 0
+    parts: list[pl.DataFrame] = []
     known = people.unique()
     for batch in rows.iterate_batches(names):
         report_progress("looking people up", done, rows.height)

@@ -8,7 +8,7 @@ errors are those of a table in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import polars as pl
@@ -104,12 +104,13 @@ class _EntryMarks:
         """Draw a share of the chosen entries that have a value, row by row, as `PrivateEntries` does."""
         known = [rows & self._flag_known(name) for name in names]
         total = int(sum(flags.sum() for flags in known))
-        drawn = np.sort(self.chance.choice(total, size=round(share * total), replace=False)) if total else ()
+        many = round(share * total)
+        drawn = np.sort(self.chance.choice(total, many, replace=False)) if many else np.zeros(0, dtype=np.int64)
         places = np.array([self._index(name) for name in names], dtype=np.int64)
         marked = 0
         for begin, cells in _list_places(known):
             here = drawn[np.searchsorted(drawn, begin) : np.searchsorted(drawn, begin + len(cells))]
-            row, number = np.divmod(cells[np.asarray(here, dtype=np.int64) - begin], max(len(names), 1))
+            row, number = np.divmod(cells[here - begin], len(names))
             published = places[number] >= 0
             marked += self._mark(row[published], places[number[published]])
         return marked
@@ -137,8 +138,8 @@ class _EntryMarks:
         codes = self.cells.codes[:, index]
         return np.where(codes == NOTHING, width, codes - low).astype(np.int32)
 
-    def _read_flags(self, name: str, flag: object) -> Flags:
-        assert callable(flag)
+    def _read_flags(self, name: str, flag: Callable[[pl.Series], pl.Series]) -> Flags:
+        """Flags of a column that is not published, and not held."""
         batches = self.table.rows.iterate_batches([name])
         return np.concatenate([np.zeros(0, dtype=np.bool_), *(flag(batch[name]).to_numpy() for batch in batches)])
 
