@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.arrow_memory import copy_buffer
+from sfumato.data.arrow_memory import allocate_numbers, copy_buffer
 from sfumato.data.coded_cells import CodedCells, encode_cells
 
 DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
@@ -24,13 +24,13 @@ DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
 
 def read_coded_columns(batch: pa.RecordBatch) -> pl.DataFrame:
     """Those columns that are dictionaries of distinct texts, as coded columns."""
-    texts = {name: _list_texts(batch.column(name)) for name in batch.schema.names}
+    texts = {name: list_texts(batch.column(name)) for name in batch.schema.names}
     kinds = {name: pl.Enum(listed) for name, listed in texts.items() if listed is not None}
     places = pl.DataFrame([pl.Series(name, batch.column(name).indices) for name in kinds])
     return places.select(pl.col(name).cast(pl.UInt32).cat.to(kind) for name, kind in kinds.items())
 
 
-def _list_texts(cells: pa.Array) -> list[str] | None:
+def list_texts(cells: pa.Array) -> list[str] | None:
     """The texts of a dictionary; None if it is none, or some text is missing or there twice."""
     if not pa.types.is_dictionary(cells.type):
         return None
@@ -96,16 +96,20 @@ def flag_text(column: pl.Series, text: str) -> Flags:
 
 def write_coded_column(column: pl.Series) -> pa.DictionaryArray:
     """A coded column as a dictionary of Arrow, in memory that holds its cells and nothing else."""
-    values, codes = list_categories(column), column.to_physical().cast(pl.Int64)
-    known = codes.is_not_null().to_numpy()
-    filled = codes.fill_null(0).to_numpy()
-    used = np.flatnonzero(np.bincount(filled if known.all() else filled[known], minlength=len(values)))
+    values, codes = list_categories(column), column.to_physical()
+    known = codes.is_not_null().to_numpy() if codes.null_count() else None
+    cells = codes.to_numpy() if known is None else codes.fill_null(0).to_numpy()
+    used = np.flatnonzero(np.bincount(cells if known is None else cells[known], minlength=len(values)))
     texts = values.gather(used)
     order = texts.arg_sort().to_numpy()
     place = np.zeros(max(len(values), 1), dtype=np.int32)
     place[used[order]] = np.arange(len(used), dtype=np.int32)
-    places = np.where(known, place[filled], np.int32(0)).astype(np.int32)
-    bits = None if known.all() else copy_buffer(np.packbits(known, bitorder="little"))
-    indices = pa.Array.from_buffers(pa.int32(), len(places), [bits, copy_buffer(places)])
+    places = allocate_numbers(len(cells), np.int32)
+    np.take(place, cells, out=places, mode="clip")  # without a second look at each code
+    bits = None
+    if known is not None:
+        places[~known] = 0
+        bits = copy_buffer(np.packbits(known, bitorder="little"))
+    indices = pa.Array.from_buffers(pa.int32(), len(places), [bits, places.base])
     listed = pa.array(texts.gather(order).to_list(), type=pa.large_string())
     return pa.DictionaryArray.from_arrays(indices, listed)

@@ -21,7 +21,6 @@ def test_unique_rows_are_those_of_memory(held: int, ahead: int, places: int, mon
     monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_AHEAD", ahead)
     monkeypatch.setitem(count_dense_unique.__globals__, "MOST_PLACES", places)
     monkeypatch.setitem(count_dense_unique.__globals__, "MOST_AT_ONCE", 20_000)
-    monkeypatch.setitem(count_dense_unique.__globals__, "_ROWS", 30)
     monkeypatch.setattr(stored_rows, "BATCH_ROWS", 70)
     frame = generate_population(800).drop("name")
     frame = frame.with_columns(pl.when(pl.col("age") > 40).then(pl.col("education")).alias("education"))

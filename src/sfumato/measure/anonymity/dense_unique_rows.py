@@ -6,14 +6,12 @@ Each combination has a place for every row that it could have, which notes wheth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
-import polars as pl
 
-from sfumato.arrays import ShortCodes
-from sfumato.engine.coded_columns import is_coded, list_categories, split_column
+from sfumato.arrays import Bytes
 from sfumato.engine.stored_rows import StoredRows
 
 MOST_PLACES = 1 << 21
@@ -24,8 +22,6 @@ MOST_COLUMNS = 3
 """So is one of more columns."""
 MOST_AT_ONCE = 1 << 26
 """So many places are noted in one pass over the rows, a byte each."""
-_ROWS = 1 << 18
-"""So many rows are counted at a time."""
 Combination = tuple[str, ...]
 
 
@@ -59,6 +55,20 @@ def count_dense_unique(
 def _count_in_one_pass(
     rows: StoredRows, combinations: Sequence[Combination], values: Mapping[str, int]
 ) -> dict[Combination, int]:
+    wider = {chosen: _find_wider(chosen, combinations) for chosen in combinations}
+    seen = _note_places(rows, [chosen for chosen in combinations if wider[chosen] is None], values)
+    return {chosen: _count_alone(chosen, other or chosen, seen, values) for chosen, other in wider.items()}
+
+
+def _find_wider(chosen: Combination, combinations: Sequence[Combination]) -> Combination | None:
+    """Another combination that has all these columns and needs no wider one itself."""
+    return next((c for c in combinations if len(c) == MOST_COLUMNS > len(chosen) and set(chosen) < set(c)), None)
+
+
+def _note_places(
+    rows: StoredRows, combinations: Sequence[Combination], values: Mapping[str, int]
+) -> dict[Combination, Bytes]:
+    """For every row that a combination could have, whether none, one or more rows are there."""
     from sfumato.kernels.anonymity.seen_places import note_seen_places
 
     names = list(dict.fromkeys(name for chosen in combinations for name in chosen))
@@ -70,32 +80,15 @@ def _count_in_one_pass(
     ends = np.cumsum([count_places(chosen, values) for chosen in combinations])
     seen = np.zeros(int(ends[-1]), dtype=np.uint8)
     begins = np.concatenate([[0], ends[:-1]]).astype(np.int32)
-    for codes in _iterate_codes(rows, names):
+    for codes in rows.iterate_numbered(names):
         note_seen_places(codes, columns, steps, begins, seen)
-    alone = (np.count_nonzero(part == 1) for part in np.split(seen, ends[:-1]))
-    return dict(zip(combinations, map(int, alone), strict=True))
+    return dict(zip(combinations, np.split(seen, ends[:-1]), strict=True))
 
 
-def _iterate_codes(rows: StoredRows, columns: list[str]) -> Iterator[ShortCodes]:
-    """Numbers for the cells of columns, the same for the same value in all batches, some rows at a time."""
-    numbers: dict[str, dict[object, int]] = {name: {} for name in columns}
-    for batch in rows.iterate_coded_batches(columns):
-        for part in batch.iter_slices(_ROWS):
-            codes = np.empty((len(columns), part.height), dtype=np.uint16)
-            for line, name in zip(codes, columns, strict=True):
-                _number_cells(part[name], numbers[name], line)
-            yield codes
-
-
-def _number_cells(column: pl.Series, number_of: dict[object, int], line: ShortCodes) -> None:
-    """Write the number of each cell; only values that occur get one."""
-    if is_coded(column) and not column.null_count() and all(text in number_of for text in list_categories(column)):
-        known = np.array([number_of[text] for text in list_categories(column)], dtype=np.uint16)
-        np.take(known, column.to_physical().to_numpy(), out=line)
-        return
-    values, codes = split_column(column)
-    numbers = np.zeros(len(values), dtype=np.uint16)
-    listed = values.to_list()
-    for place in np.flatnonzero(np.bincount(codes, minlength=len(values))):
-        numbers[place] = number_of.setdefault(listed[place], len(number_of))
-    np.take(numbers, codes, out=line)
+def _count_alone(
+    chosen: Combination, noted: Combination, seen: Mapping[Combination, Bytes], values: Mapping[str, int]
+) -> int:
+    """How many places of a combination have one row, from those of a combination with these columns and others."""
+    grid = seen[noted].reshape([values[name] for name in noted])
+    others = tuple(axis for axis, name in enumerate(noted) if name not in chosen)
+    return int(np.count_nonzero(grid.sum(axis=others, dtype=np.int64) == 1))
