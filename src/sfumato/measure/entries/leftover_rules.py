@@ -48,8 +48,6 @@ def leftover_rules(
     the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible
     nevertheless counts on both sides.
     """
-    if least < 1 or (max_length is not None and max_length < 1):
-        raise PolicyError("the support and the length of a rule must be at least 1")
     return count_leftover_rules(code_entries(published, hidden), confidence, least, max_length, prior)
 
 
@@ -61,6 +59,8 @@ def count_leftover_rules(
     prior: bool = False,
 ) -> int:
     """The same for columns that are coded already."""
+    if least < 1 or (max_length is not None and max_length < 1):
+        raise PolicyError("the support and the length of a rule must be at least 1")
     share = parse_exact_confidence(Fraction(confidence))
     count = 0
     for target in targets:
