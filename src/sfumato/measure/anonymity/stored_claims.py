@@ -16,7 +16,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
+from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.engine.classes import pack_row_keys
+from sfumato.engine.coded_columns import flag_text
 from sfumato.engine.stored_rows import RowCounts
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError
@@ -143,9 +145,12 @@ def count_starred_rows(evidence: StoredEvidence) -> int:
 def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -> Number:
     names, columns = evidence.published.quasi_identifying, list(arguments["columns"])
     shown = 0
-    for batch in evidence.published.rows.iterate_batches(list(dict.fromkeys([*names, *columns]))):
-        starred = batch.filter(flag_starred_rows(batch, names))
-        shown += sum(starred.height - starred[name].null_count() for name in columns)
+    for batch in evidence.published.rows.iterate_coded_batches(list(dict.fromkeys([*names, *columns]))):
+        starred = np.full(batch.height, bool(names))
+        for name in names:
+            starred &= flag_text(batch[name], SUPPRESSED)
+        rows = batch.filter(pl.Series(starred))
+        shown += sum(rows.height - rows[name].null_count() for name in columns)
     return shown
 
 
