@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sfumato.attack import Attack, Homogeneity, RuleInference
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.engine.choice import EngineChoice, choose_engine
 from sfumato.engine.engine_names import EngineName
@@ -12,7 +13,10 @@ from sfumato.errors import PolicyError
 from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
-_RUNS = "every model, missing = own_value or drop, the attacks linking and homogeneity, and a release in Parquet"
+_RUNS = (
+    "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
+    "rule_inference, and a release in Parquet"
+)
 _ON_SPARK = ("generalize",)
 """What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
 
@@ -59,11 +63,17 @@ def list_unsupported(policy: Policy) -> list[str]:
     drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
     if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
         found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
-    if policy.data.missing not in (("own_value",) if drawn else ("own_value", "drop")):
-        found.append(f"missing = {policy.data.missing}{' with randomized columns' if drawn else ''}")
+    blanks = any(method.utility == "blanks" for method in policy.protect)
+    if policy.data.missing not in (("own_value",) if drawn or blanks else ("own_value", "drop")):
+        cells = " with randomized columns" if drawn else " with blanked entries" if blanks else ""
+        found.append(f"missing = {policy.data.missing}{cells}")
+    attacks = policy.attacks()
+    if blanks:
+        found += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
+        attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
     sensitive = policy.roles.sensitive
-    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
-    if policy.attacks() and not policy.roles.quasi_identifying:
+    found += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
+    if attacks and not policy.roles.quasi_identifying:
         found.append("attacks without quasi-identifying columns")
     if policy.output.format not in (None, "parquet"):
         found.append(f"format = {policy.output.format}")
@@ -74,6 +84,13 @@ def list_unsupported(policy: Policy) -> list[str]:
     if policy.data.comment is not None:
         found.append("comments in text files")
     return found
+
+
+def _explain_unfit_for_blanks(attack: Attack) -> str | None:
+    """Why an attack cannot run on blanked entries; None if it can, or if others say so."""
+    if isinstance(attack, Homogeneity):
+        return "homogeneity with blanked entries"
+    return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
 
 
 def list_drawn_columns(method: Any) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sfumato.change import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.stored_claims import StoredEvidence, count_stored_sizes
+from sfumato.measure.entries.stored_entries import measure_blanked_share
 from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_interval_loss, measure_noise_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
 from sfumato.measure.stored_moments import measure_stored_moments
@@ -19,8 +20,13 @@ from sfumato.workflow.run_summary import get_starred_rows
 def measure_stored_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
     """What an analyst loses: detail and the sizes of classes, or what chance did to numbers."""
     report_progress("measuring what is left")
-    by_chance = release.method.utility == "chance"
-    figures = _measure_chance(release, evidence) if by_chance else _measure_classes(release, evidence, original)
+    kind = release.method.utility
+    if kind == "blanks":
+        figures = {"loss": measure_blanked_share(evidence.published, original)}
+    elif kind == "chance":
+        figures = _measure_chance(release, evidence)
+    else:
+        figures = _measure_classes(release, evidence, original)
     return {name: round(value, 12) for name, value in figures.items()}
 
 

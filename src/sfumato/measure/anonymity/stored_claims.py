@@ -42,6 +42,7 @@ from sfumato.measure.anonymity.diversity import (
 from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
+from sfumato.measure.entries.stored_entries import ENTRY_MEASURES
 from sfumato.measure.noise.stored_noise import NOISE_MEASURES, StoredPairs
 from sfumato.measure.stored_changes import StoredComparison
 from sfumato.release import Claim, Finding, Number
@@ -60,6 +61,8 @@ class StoredEvidence:
     population: Table | None = None
     """The population that a model compares with."""
     scratch: Path | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What only the custodian knows: which entries are private."""
     pairs: dict[str, StoredPairs] = field(default_factory=dict)
     """Columns whose numbers were put beside their originals."""
     _counted: dict[tuple[str, ...], RowCounts] = field(default_factory=dict)
@@ -245,5 +248,6 @@ MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     **{f"{name}_with_originals": _make_restored_check(name) for name in _WITH_ORIGINALS},
     **NOISE_MEASURES,
     **ANSWER_MEASURES,
+    **ENTRY_MEASURES,
 }
 """The claims that can be measured on a file, by the name of their measure."""
