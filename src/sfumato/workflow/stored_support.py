@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sfumato.attack import Homogeneity
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.engine.choice import EngineChoice, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
+from sfumato.protect.anonymity.top_code import TopCode
 from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
@@ -59,8 +61,15 @@ def list_unsupported(policy: Policy) -> list[str]:
     drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
     if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
         found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
-    if policy.data.missing not in (("own_value",) if drawn else ("own_value", "drop")):
-        found.append(f"missing = {policy.data.missing}{' with randomized columns' if drawn else ''}")
+    capped = [name for method in policy.protect if isinstance(method, TopCode) for name in method.columns]
+    found += [
+        "homogeneity of a capped column"
+        for attack in policy.attacks()
+        if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped
+    ]
+    if policy.data.missing not in (("own_value",) if drawn or capped else ("own_value", "drop")):
+        beside = " with randomized columns" if drawn else " with capped columns" if capped else ""
+        found.append(f"missing = {policy.data.missing}{beside}")
     sensitive = policy.roles.sensitive
     found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
     if policy.attacks() and not policy.roles.quasi_identifying:
