@@ -69,6 +69,12 @@ class TextTokens(NamedTuple):
     line_count: int
     """Lines of the file, without one empty last line."""
 
+    def find_negative_lines(self) -> Ints:
+        """The lines that hold a negative number, ascending."""
+        negative = np.array([bool(_NEGATIVE.fullmatch(word)) for word in self.words], dtype=bool)
+        lines = self.lines[negative[self.codes]] if negative.any() else np.zeros(0, dtype=np.int64)
+        return np.unique(lines).astype(np.int64)
+
 
 def guess_basket_format(
     path: str | os.PathLike[str],
@@ -111,7 +117,7 @@ def is_table_file(path: Path) -> bool:
 def read_fimi(path: Path) -> BasketArrays:
     """Read one basket from each line."""
     tokens = tokenize(read_text(path))
-    _refuse_negative(path, tokens)
+    refuse_negative_lines(path, tokens.find_negative_lines())
     if not tokens.line_count:
         raise DataError(f"{path}: the file holds no basket; a FIMI file has one on each line")
     offsets = np.searchsorted(tokens.lines, np.arange(tokens.line_count + 1, dtype=np.int32)).astype(np.int64)
@@ -122,7 +128,7 @@ def read_spmf_baskets(path: Path) -> BasketArrays:
     """Read one basket from each line that is neither empty nor a comment, with its items' names if given."""
     text, names = strip_spmf_comments(read_text(path))
     tokens = tokenize(text)
-    _refuse_negative(path, tokens)
+    refuse_negative_lines(path, tokens.find_negative_lines())
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no basket; an SPMF file has one on each plain line")
     offsets = np.append(find_run_starts(tokens.lines), tokens.lines.size)
@@ -191,15 +197,15 @@ def write_text(path: Path, lines: Iterable[str]) -> None:
     write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
 
 
-def check_utf8(path: Path, data: bytes) -> bytes:
-    """The bytes, if they are UTF-8 text, without a byte order mark."""
+def check_utf8(path: Path, data: bytes, first_line: int = 0) -> bytes:
+    """The bytes, if they are UTF-8 text, without a byte order mark; they may begin at a later line of the file."""
     try:
         if not data.isascii():
             data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
+        line = first_line + data.count(b"\n", 0, problem.start) + 1
         raise DataError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
-    return data.removeprefix(_BYTE_ORDER_MARK)
+    return data if first_line else data.removeprefix(_BYTE_ORDER_MARK)
 
 
 def tokenize(text: bytes) -> TextTokens:
@@ -341,11 +347,10 @@ def encode_distinct(values: pa.Array) -> tuple[list[str], Codes]:
     return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
 
-def _refuse_negative(path: Path, tokens: TextTokens) -> None:
-    negative = np.array([bool(_NEGATIVE.fullmatch(word)) for word in tokens.words], dtype=bool)
-    if not negative.any():
+def refuse_negative_lines(path: Path, lines: Ints) -> None:
+    """Stop if there are lines that hold a negative item."""
+    if not lines.size:
         return
-    lines = np.unique(tokens.lines[negative[tokens.codes]])
     raise DataError(
         f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; correct them or, if "
         "-1 and -2 end elements and sequences, read the file with Sequences.read"
