@@ -137,20 +137,26 @@ def read_spmf_baskets(path: Path) -> BasketArrays:
 
 def write_fimi(path: Path, baskets: BasketArrays) -> None:
     """Write one basket per line, without ids."""
-    words = [str(item) for item in baskets.items]
+    words = spell_fimi_items(path, baskets.items)
+    refuse_nothing(path, baskets.offsets)
+    ends_empty = baskets.offsets[-1] == baskets.offsets[-2]
+    write_text(path, [*format_basket_lines(words, baskets), *([""] if ends_empty else [])])
+
+
+def spell_fimi_items(path: Path, items: Values) -> list[str]:
+    """The word of each item; an error if a file of words cannot hold one."""
+    words = [str(item) for item in items]
     unwritable = sum(bool(re.search(r"[ \t\r\n]", word) or _NEGATIVE.fullmatch(word)) for word in words)
     if unwritable:
         raise DataError(f"{path}: {unwritable} items hold blanks or are negative; write the long form")
-    refuse_nothing(path, baskets.offsets)
-    ends_empty = baskets.offsets[-1] == baskets.offsets[-2]
-    write_text(path, [*_format_basket_lines(words, baskets), *([""] if ends_empty else [])])
+    return words
 
 
 def write_spmf_baskets(path: Path, baskets: BasketArrays) -> None:
     """Write one basket per line, with a header of names if items are text; without ids."""
     refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
     header, words = number_items(path, baskets.items)
-    write_text(path, [*header, *_format_basket_lines(words, baskets)])
+    write_text(path, [*header, *format_basket_lines(words, baskets)])
 
 
 def read_bytes(path: Path) -> bytes:
@@ -192,9 +198,14 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, lines: Iterable[str]) -> None:
     """Write lines as UTF-8."""
+    write_bytes(path, encode_lines(lines))
+
+
+def encode_lines(lines: Iterable[str]) -> bytes:
+    """The beginning of a text file."""
     data = "".join(f"{line}\n" for line in lines).encode()
     # A first item that begins with the byte order mark would lose it on reading.
-    write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
+    return _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data
 
 
 def check_utf8(path: Path, data: bytes, first_line: int = 0) -> bytes:
@@ -371,6 +382,7 @@ def refuse_nothing(path: Path, offsets: Ints) -> None:
         raise DataError(f"{path}: there is nothing to write; a file holds at least one list of items")
 
 
-def _format_basket_lines(words: list[str], baskets: BasketArrays) -> Iterable[str]:
+def format_basket_lines(words: Sequence[str], baskets: BasketArrays) -> Iterable[str]:
+    """The lines of some baskets, given the word of each item."""
     tokens = np.array(words, dtype=object)[baskets.codes].tolist()
     return (" ".join(tokens[start:stop]) for start, stop in pairwise(baskets.offsets.tolist()))

@@ -9,7 +9,7 @@ held in memory; ids are not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from sfumato.arrays import Codes, Ints
 from sfumato.baskets import BasketFormat
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.basket_files import (
+    Values,
     check_utf8,
     is_table_file,
     name_items,
@@ -60,20 +61,28 @@ class BasketSource(NamedTuple):
     separator: str | None = None
 
 
-def open_stored_baskets(source: BasketSource, scratch: Path, name: str = "baskets") -> StoredBaskets:
-    """The baskets of a file, as codes in the scratch folder."""
+Rename = Callable[[Sequence[str]], Sequence[str]]
+
+
+def open_stored_baskets(
+    source: BasketSource, scratch: Path, name: str = "baskets", rename: Rename | None = None
+) -> StoredBaskets:
+    """The baskets of a file, as codes in the scratch folder; items that are texts may be renamed."""
     path = Path(source.path)
     require_duckdb()
     match source.format or guess_stored_format(source):
         case "fimi" | "spmf" as lines:
-            return _stage_lines(path, scratch, name, is_spmf=lines == "spmf")
+            writer, values = _stage_lines(path, scratch, name, is_spmf=lines == "spmf")
         case "long":
-            return _stage_long_form(path, source, scratch, name)
+            writer, values = _stage_long_form(path, source, scratch, name)
         case _:
             raise DataError(
                 f"{path}: the engine duckdb reads baskets in long form, FIMI and SPMF; read comma lines with --engine "
                 "memory, or convert them"
             )
+    if rename is not None and all(isinstance(value, str) for value in values):
+        values = rename([str(value) for value in values])
+    return writer.finish(values, str(path))
 
 
 def can_stage(source: BasketSource) -> bool:
@@ -121,7 +130,7 @@ class _Vocabulary:
         return codes
 
 
-def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> StoredBaskets:
+def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> tuple[BasketWriter, Values]:
     """One basket from each line; in SPMF, neither from empty lines nor from comments."""
     vocabulary, names = _Vocabulary(path), {}
     negative: list[Ints] = []
@@ -147,7 +156,7 @@ def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> Stor
                 f"{path}: the file holds no basket; a file of lines has one on each {'plain ' if is_spmf else ''}line"
             )
         words = [str(word) for word in vocabulary.codes]
-        return writer.finish(name_items(path, words, names) if is_spmf else parse_item_types(words), str(path))
+        return writer, name_items(path, words, names) if is_spmf else parse_item_types(words)
 
 
 def _mark_last(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
@@ -161,7 +170,7 @@ def _mark_last(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield before, True
 
 
-def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str) -> StoredBaskets:
+def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str) -> tuple[BasketWriter, Values]:
     """One basket from all rows of an id, in the order of first rows."""
     columns = (source.id, source.item)
     check_dialect(columns, source.separator)
@@ -176,7 +185,7 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
         staged.unlink()
         _write_groups(scratch / f"{name}-grouped.parquet", writer)
         values = list(vocabulary.codes)
-        return writer.finish(values if is_typed else parse_item_types([str(v) for v in values]), str(path))
+        return writer, values if is_typed else parse_item_types([str(value) for value in values])
 
 
 def _read_text_rows(path: Path, columns: tuple[str, ...], separator: str | None) -> Iterator[pl.DataFrame]:

@@ -22,9 +22,6 @@ from sfumato.errors import DataError
 from sfumato.progress import report_progress
 
 BATCH_BASKETS = 1 << 17
-_BYTES_A_BASKET = 40
-_BYTES_AN_ENTRY = 24
-"""What it takes to hold an item twice, while arrays are checked, or once and beside it what a search lays out."""
 
 
 class CodedBatch(NamedTuple):
@@ -39,6 +36,14 @@ class CodedBatch(NamedTuple):
     def sizes(self) -> Ints:
         """How many items each has."""
         return np.diff(self.offsets)
+
+
+class Weight(NamedTuple):
+    """The bytes that baskets take in memory with what is made of them."""
+
+    basket: float = 40
+    entry: float = 24
+    """An item of a basket: held twice while arrays are checked, or once and beside it what a search lays out."""
 
 
 class TakenBaskets(NamedTuple):
@@ -95,6 +100,8 @@ class StoredBaskets:
     def iterate(self, step: str) -> Iterator[CodedBatch]:
         """The baskets in their order, some at a time."""
         first = 0
+        if not self.files.sizes.exists():
+            raise DataError(f"{self.source}: the temporary copy of these baskets is gone; open their file again")
         with self.files.sizes.open("rb") as sizes, self.files.codes.open("rb") as codes:
             while first < self.rows:
                 report_progress(step, first, self.rows)
@@ -103,13 +110,14 @@ class StoredBaskets:
                 yield CodedBatch(first, offsets, np.fromfile(codes, np.int32, int(offsets[-1])))
                 first += len(many)
 
-    def take(self, kept: Flags, needed: Flags, what: str, cure: str) -> TakenBaskets:
+    def take(self, kept: Flags, needed: Flags, what: str, cure: str, weight: Weight | None = None) -> TakenBaskets:
         """The baskets that hold one of the `needed` items, with those of their items that are `kept`.
 
-        The error says that there is too little memory for `what`, and the `cure`.
+        The error says that there is too little memory for `what`, at some `weight`, and the `cure`.
         """
         rows, entries = self._count_taken(kept, needed)
-        need, budget = rows * _BYTES_A_BASKET + entries * _BYTES_AN_ENTRY, find_memory_budget()
+        weight = weight or Weight()
+        need, budget = rows * weight.basket + entries * weight.entry, find_memory_budget()
         if need > budget:
             raise DataError(
                 f"{self.source}: {what} would hold {rows:,} baskets with {entries:,} items in memory, which takes "
