@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Baskets that do not fit are mined under a limit that the system enforces."""
+"""Baskets that do not fit are mined, and rules hidden in them, under a limit that the system enforces."""
 
 from __future__ import annotations
 
@@ -33,8 +33,23 @@ def write_sales(path: Path) -> None:
     writer.close()
 
 
+POLICY = """
+[data]
+path = "sales.parquet"
+id = "visit"
+item = "product"
+
+[[protect]]
+method = "hide_rules"
+rules = ["product 3 ==> product 1"]
+min_support = 0.001
+min_confidence = 0.3
+strategy = "1b"
+"""
+
+
 @pytest.mark.slow
-def test_thirty_million_rows_are_mined_within_a_limit(tmp_path: Path) -> None:
+def test_thirty_million_rows_within_a_limit(tmp_path: Path) -> None:
     write_sales(tmp_path / "sales.parquet")
     asked = ("mine", tmp_path / "sales.parquet", "--id", "visit", "--item", "product", "--min-support", "0.01")
     refused = run_limited(tmp_path, *asked, "--engine", "memory")
@@ -46,4 +61,12 @@ def test_thirty_million_rows_are_mined_within_a_limit(tmp_path: Path) -> None:
     sales = pl.scan_parquet(tmp_path / "sales.parquet").filter(pl.col("product") == "product 1")
     alone = next(row["support"] for row in found if row["items"] == ["product 1"])
     assert alone == sales.select(pl.col("visit").n_unique()).collect(engine="streaming").item()
+    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
+    hidden = run_limited(tmp_path, "run", tmp_path / "policy.toml", "--out", tmp_path / "out")
+    assert hidden.returncode == 0, hidden.stderr
+    told = json.loads(hidden.stdout)
+    assert told["engine"] == "duckdb"
+    assert told["losses"]["removed"] > 0
+    checked = run_limited(tmp_path, "verify", tmp_path / "out", "--engine", "duckdb")
+    assert checked.returncode == 0, checked.stderr
     assert not list(tmp_path.glob("sfumato-scratch-*"))

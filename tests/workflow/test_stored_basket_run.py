@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -38,6 +39,8 @@ CASES = {
     "rules in lines": ("dat", "numbers", RULES, ""),
     "rules in rows": ("csv", "words", f'{RULES}\nstrategy = "1b"', ""),
     "items in rows": ("parquet", "words", ITEMS, '[output]\nformat = "long"'),
+    "attacked": ("csv", "words", RULES, '[[attack]]\nattack = "remining"'),
+    "items, attacked": ("dat", "numbers", ITEMS, '[[attack]]\nattack = "remining"\nreach = 0.3'),
     "formulas": ("csv", "formulas", RULES, '[output]\nformat = "long"\nescape_formulas = true'),
     "the only word goes": ("csv", "mixed", ALL, ""),
 }
@@ -70,6 +73,7 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str, monkeypatch: p
     assert files[0] == files[1]
     assert theirs.release.losses["removed"] > 0
     assert ours.findings == theirs.findings
+    assert [outcome for _, outcome in ours.attacks] == [outcome for _, outcome in theirs.attacks]
     for part in ("claims", "losses", "formulas", "suppression", "gate", "methods", "data"):
         assert ours.record[part] == theirs.record[part], part
     for figure, value in theirs.record["utility"].items():
@@ -108,6 +112,24 @@ def test_a_basket_that_is_missing_is_found_in_the_file(tmp_path: Path) -> None:
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
 
 
+def test_hostile_certificates_are_problems(tmp_path: Path) -> None:
+    done = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
+    release = done.out / "release"
+    original = {**Certificate.read(release).body}
+    del original["signature"], original["signer"]
+    for change, words in (
+        ({"format": "comma"}, "malformed"),
+        ({"format": "long"}, "cannot be read|header lacks"),
+        ({"file": "../private/record.json"}, "outside the release folder"),
+        ({"items": 3}, "another number of rows"),
+    ):
+        body = {**original, "data": {**original["data"], **change}}
+        (release / "certificate.json").write_bytes(sign_certificate(body, load_signing_key()))
+        checked = verify(done.out, engine="duckdb")
+        assert not checked.holds
+        assert any(re.search(words, problem) for problem in checked.problems), checked.problems
+
+
 def test_a_method_that_hides_too_little_is_caught_on_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "sfumato.protect.baskets.stored_hiding.HidingPlan.publish", lambda plan: plan.original.iterate("")
@@ -125,7 +147,7 @@ def test_a_method_that_hides_too_little_is_caught_on_the_file(tmp_path: Path, mo
     [
         (f'{RULES}\nstrategy = "exact"', "", "hide_rules with strategy = exact"),
         (f'{ITEMS}\nstrategy = "dsrf"', "", "hide_items with strategy = dsrf"),
-        (RULES, '[[attack]]\nattack = "remining"', "remining"),
+        (RULES, '[[attack]]\nattack = "fill_unknowns"', "fill_unknowns"),
         (f"{RULES}\n[[protect]]\n{ITEMS}", "", "several methods"),
         ('method = "randomize_baskets"\nkeep = 0.5\nadd = 0.1', "", "randomize_baskets"),
     ],

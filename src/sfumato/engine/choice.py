@@ -66,8 +66,12 @@ def choose_basket_engine(source: BasketSource, wanted: EngineName = "auto") -> E
         cells = _estimate_file(path, "parquet") if is_parquet else 0
     except (pa.ArrowException, OSError):
         return EngineChoice("memory", "which reads this kind of data")
-    needed = cells * BYTES_A_CELL if is_parquet else path.stat().st_size * _BYTES_A_LETTER
-    return _choose_by_bytes(needed, "file")
+    return _choose_by_bytes(cells * BYTES_A_CELL, "file") if is_parquet else choose_by_letters(path.stat().st_size)
+
+
+def choose_by_letters(size: int, wanted: EngineName = "auto") -> EngineChoice:
+    """The same for baskets in a text file of so many bytes, which duckdb reads."""
+    return EngineChoice(wanted, "as asked") if wanted != "auto" else _choose_by_bytes(size * _BYTES_A_LETTER, "file")
 
 
 def _choose_by_bytes(needed: int, what: str) -> EngineChoice:

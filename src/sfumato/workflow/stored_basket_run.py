@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from sfumato.attack import Attack, Outcome
+from sfumato.attack import Attack, Outcome, Remining
+from sfumato.attack.baskets.stored_remining import run_stored_remining
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.scratch import open_scratch_folder
@@ -23,7 +24,7 @@ from sfumato.measure.baskets.stored_hiding import (
 from sfumato.progress import report_progress
 from sfumato.protect.baskets.stored_hiding import HidingPlan, plan_stored_hiding
 from sfumato.randomness import Randomness
-from sfumato.release import Finding
+from sfumato.release import Finding, Release
 from sfumato.workflow.commitment import commit_to_source
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.finished_run import Run
@@ -66,7 +67,7 @@ def _run_in_scratch(
         findings = _measure_claims(plan, published)
         refuse_broken(findings)
         release = replace(plan.release, data=published)
-        attacks: tuple[tuple[Attack, Outcome], ...] = ()
+        attacks = _run_attacks(policy, release, original)
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = sealed.value
@@ -90,6 +91,12 @@ def _run_in_scratch(
         replaced = () if refusals else describe_replaced(target.out)
         kept = (*replaced, *target.publish())
     return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
+
+
+def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[tuple[Attack, Outcome], ...]:
+    """The attacks of the policy, which was refused if it has others."""
+    asked = [attack for attack in policy.attacks() if isinstance(attack, Remining)]
+    return tuple((attack, run_stored_remining(attack, release, original)) for attack in asked)
 
 
 def describe_basket_source(policy: Policy) -> BasketSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.attack import Homogeneity
+from sfumato.attack import Homogeneity, Remining
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
@@ -61,14 +61,14 @@ def _describe_runnable(policy: Policy, engine: EngineName) -> str:
     """What the engine runs of the kind of data that a policy is about."""
     if policy.shape != "baskets" or engine == "spark":
         return describe_supported(engine)
-    return f"{describe_stored_hiding()}, as the only method and without attacks"
+    return f"{describe_stored_hiding()}, as the only method, and the attack remining"
 
 
 def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
     found = ["several methods"] if len(policy.protect) > 1 else []
     found += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
-    found += [str(attack.model_dump()["attack"]) for attack in policy.attacks()]
+    found += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
     if policy.data.format == "comma":
         found.append("format = comma")
     if policy.output.order != "as_read":

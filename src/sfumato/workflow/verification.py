@@ -342,13 +342,18 @@ def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]
 def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
     """Count again what the certificate of an attack says about the released file itself."""
     from sfumato.attack.baskets.remining import count_one_basket_short
+    from sfumato.attack.baskets.stored_remining import count_stored_one_basket_short
 
     method = body["methods"][-1] if body["methods"] else {}
     for attack in body["attacks"]:
         counted = None
-        if attack["attack"] == "remining" and isinstance(published, Baskets):
+        if attack["attack"] == "remining" and isinstance(published, Baskets | StoredBaskets):
             stated = {**method, **{name: part for name, part in attack["parameters"].items() if part is not None}}
-            counted = count_one_basket_short(published, stated["min_support"], stated.get("min_confidence"))
+            thresholds = stated["min_support"], stated.get("min_confidence")
+            if isinstance(published, Baskets):
+                counted = count_one_basket_short(published, *thresholds)
+            else:
+                counted = count_stored_one_basket_short(published, *thresholds)
         if attack["one_basket_short"] != counted:
             return ["the certificate counts other rules that are one basket short than the data file has"]
     return []

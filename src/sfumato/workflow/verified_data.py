@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sfumato.engine.basket_staging import BasketSource
-from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_by_cells
+from sfumato.engine.choice import EngineChoice, choose_by_cells, choose_by_letters
 from sfumato.engine.engine_names import EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.errors import CertificateRefused, PolicyError
+from sfumato.measure.baskets.stored_hiding import BASKET_MEASURES
 from sfumato.workflow.certificate import Certificate, refuse_hostile
 
 
@@ -21,15 +21,23 @@ def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: 
     """The engine for a release: as asked, or by the size of its file, or that its certificate states."""
     data = certificate.body["data"]
     stored = data["shape"] == "table" and data["format"] == "parquet"
-    if data["shape"] == "baskets" and engine != "spark" and not certificate.body["attacks"]:
-        name = Path(str(data["file"])).name  # whether it names a file of the folder is checked later
-        return choose_basket_engine(BasketSource(root / name, data["format"]), engine)
+    countable = all(claim["measure"] in BASKET_MEASURES for claim in certificate.body["claims"])
+    if data["shape"] == "baskets" and engine != "spark" and countable:
+        return choose_by_letters(_measure_file(root, str(data["file"])), engine)
     if engine in ("duckdb", "spark") and not stored:
-        also = ", and baskets if no attack on them is certified" if engine == "duckdb" else ""
+        also = ", and baskets in which something was hidden" if engine == "duckdb" else ""
         raise PolicyError(f"the engine {engine} verifies tables in Parquet{also}; use --engine memory")
     if not stored:
         return EngineChoice("memory", "which reads this kind of data")
     return choose_by_cells(data["rows"] * data["columns"], engine)
+
+
+def _measure_file(root: Path, name: str) -> int:
+    """The size of a file of the folder; it is not opened, and later refused if it is none."""
+    try:
+        return (root / Path(name).name).lstat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 @contextmanager

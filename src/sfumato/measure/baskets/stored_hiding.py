@@ -34,11 +34,11 @@ class BasketEvidence:
 
 def measure_stored_basket_claim(claim: Claim, evidence: BasketEvidence) -> Finding:
     """Measure a claim on the file; a claim that needs missing originals stays open."""
-    if claim.measure not in _MEASURES:
+    if claim.measure not in BASKET_MEASURES:
         raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
     if claim.needs_original and evidence.original is None:
         return Finding.of(claim, None)
-    return Finding.of(claim, _MEASURES[claim.measure](evidence, claim.arguments))
+    return Finding.of(claim, BASKET_MEASURES[claim.measure](evidence, claim.arguments))
 
 
 def count_exposed_rules(
@@ -109,11 +109,12 @@ def _count_exposed(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Nu
     return count_exposed_rules(evidence.published, evidence.sensitive, least, confidence)
 
 
-_MEASURES: Mapping[str, Callable[[BasketEvidence, Mapping[str, Any]], Number]] = {
+BASKET_MEASURES: Mapping[str, Callable[[BasketEvidence, Mapping[str, Any]], Number]] = {
     "basket_count": lambda evidence, _: len(evidence.published),
     "foreign_items": _count_foreign_items,
     "exposed_rules": _count_exposed,
 }
+"""The claims that can be measured on a file, by the name of their measure."""
 
 
 def measure_basket_changes(original: StoredBaskets, published: StoredBaskets) -> dict[str, float]:
