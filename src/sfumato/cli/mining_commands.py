@@ -154,8 +154,8 @@ def mine_command(
             options = SequenceOptions(support, kind, *limits, id_column, item, time, separator)
             result = mine_sequences(Path(data), options, out)
         elif requests is not None:
-            columns = {"separator": separator, "id": id_column, "item": item}
-            baskets = Baskets.read(data, _check_format(form), **columns, header=header)
+            form_read = _check_format(form)
+            baskets = Baskets.read(data, form_read, separator=separator, id=id_column, item=item, header=header)
             _refuse_unfit_for_filters(rules, kind)
             result = mine_released_filters(baskets, requests, support, max_length, out)
         else:

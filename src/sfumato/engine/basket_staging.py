@@ -132,7 +132,8 @@ class _Vocabulary:
 
 def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> tuple[BasketWriter, Values]:
     """One basket from each line; in SPMF, neither from empty lines nor from comments."""
-    vocabulary, names = _Vocabulary(path), {}
+    vocabulary = _Vocabulary(path)
+    names: dict[str, str] = {}
     negative: list[Ints] = []
     line = 0
     with closing(BasketWriter(scratch, name)) as writer:

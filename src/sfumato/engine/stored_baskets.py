@@ -192,7 +192,7 @@ class BasketWriter:
     def finish(self, values: Sequence[Item], source: str) -> StoredBaskets:
         """The baskets under their vocabulary, each item once; `values` are the items in the order of their codes."""
         self.close()
-        items = Baskets(tuple(values), np.array([0, len(values)]), np.arange(len(values))).items
+        items = Baskets(tuple(values), np.array([0, len(values)]), np.arange(len(values), dtype=np.int32)).items
         place = {item: number for number, item in enumerate(items)}
         rank = np.array([place[_as_stored(value, items)] for value in values], dtype=np.int32)
         raw = StoredBaskets(source, items, np.zeros(0, dtype=np.int64), self.rows, 0, self._raw)

@@ -161,7 +161,7 @@ class BasketsShape(FileShape):
     """Baskets: FIMI, SPMF or long form, without ids."""
 
     name = "baskets"
-    kind = Baskets
+    kind: ClassVar[type] = Baskets
     formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
 
     def usual_format(self, data: Baskets) -> str:

@@ -24,7 +24,7 @@ from sfumato.workflow.file_shapes import BasketsShape, choose_basket_format, typ
 class StoredBasketsShape(BasketsShape):
     """Baskets in their file: described as baskets in memory are."""
 
-    kind = StoredBaskets
+    kind: ClassVar[type] = StoredBaskets
     formats: ClassVar[Mapping[str, str]] = BasketsShape.formats
 
     def usual_format(self, data: Any) -> str:
@@ -56,7 +56,7 @@ def write_published_baskets(plan: HidingPlan, path: Path, wanted: str | None, *,
     form = wanted or choose_basket_format(items, has_empty=plan.smallest == 0)
     shape, escapes = BasketsShape(), escape and form == "long" and _are_names(items)
     names: Items = tuple(escape_words([str(item) for item in items])) if escapes else items
-    final = tuple(sorted(names))  # type: ignore[type-var]
+    final = tuple(sorted(names))
     batches = _rank_batches(plan, names, final)
     target = path / shape.file(form)
     parts = _spell_long(final, batches) if form == "long" else _spell_lines(target, form, final, plan, batches)

@@ -98,7 +98,7 @@ def _plan_rules(method: HideRules, baskets: StoredBaskets) -> HidingPlan:
     weight = Weight(60 + 2 * int(named.sum()) + 2 * len(secret), 64)
     taken = baskets.take(named | (baskets.counts >= thresholds.least), named, "hiding rules", _CURE, weight)
     number = _renumber(baskets.items, taken.baskets.items)
-    draft = BasketDraft.of(taken.baskets, [number[place] for place in np.flatnonzero(named)], taken.sizes)
+    draft = BasketDraft.of(taken.baskets, [number[place] for place in np.flatnonzero(named).tolist()], taken.sizes)
     inside = tuple(rule.renumber_rule(number).renumber_rule(draft.column) for rule in secret)
     details = method.hide(draft, inside, thresholds)
     details = {"pruned": 0, **details, "sensitive": tuple(name_rule(baskets, rule) for rule in secret)}
@@ -156,7 +156,7 @@ def _flag_companions(baskets: StoredBaskets, hidden: list[int], least: int) -> F
             holding[rows[batch.codes == place]] = True
             together[line] += np.bincount(batch.codes[holding[rows]], minlength=len(baskets.items))
     report_progress("hiding items")
-    flags: Flags = (together >= least).any(axis=0)
+    flags = np.asarray((together >= least).any(axis=0), dtype=np.bool_)
     flags[hidden] = True
     return flags
 
