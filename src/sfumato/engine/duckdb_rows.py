@@ -234,16 +234,7 @@ class DuckdbRows(StoredRows):
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
-            duckdb = require_duckdb()
-            self._connection = duckdb.connect(
-                config={
-                    "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
-                    "temp_directory": str(self._scratch),
-                    "preserve_insertion_order": False,
-                    "autoinstall_known_extensions": False,
-                    "autoload_known_extensions": False,
-                }
-            )
+            self._connection = open_connection(self._scratch)
         return self._connection
 
     def _fetch(self, query: str, names: Sequence[str]) -> pl.DataFrame:
@@ -270,6 +261,20 @@ class DuckdbRows(StoredRows):
             except (pa.ArrowException, OSError):
                 return explain_damaged(file)
         return DataError(f"{self.source}: duckdb cannot count its rows ({type(error).__name__}); try --engine memory")
+
+
+def open_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
+    """A connection within its share of memory, which puts on disk what does not fit."""
+    connection: duckdb.DuckDBPyConnection = require_duckdb().connect(
+        config={
+            "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
+            "temp_directory": str(scratch),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    return connection
 
 
 def _has_plain_values(kind: pl.DataType) -> bool:

@@ -64,8 +64,9 @@ from sfumato.workflow.stored_utility import measure_stored_utility
 from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
-_HIDING = (ChangeKind.BLANKED,)
-_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED)
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED)
+_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED, ChangeKind.CAPPED)
+"""Columns in which a cell may be another than its original, and covers no range of values."""
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:

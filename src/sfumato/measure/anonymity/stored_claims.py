@@ -40,6 +40,7 @@ from sfumato.measure.anonymity.diversity import (
     parse_claim_hierarchy,
 )
 from sfumato.measure.anonymity.presence import PopulationFit
+from sfumato.measure.anonymity.stored_limits import LIMIT_MEASURES
 from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
 from sfumato.measure.entries.stored_entries import ENTRY_MEASURES
@@ -246,6 +247,7 @@ MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "delta_presence": _check_delta_presence,
     **{name: _make_tally_check(name) for name in _TALLIED},
     **{f"{name}_with_originals": _make_restored_check(name) for name in _WITH_ORIGINALS},
+    **LIMIT_MEASURES,
     **NOISE_MEASURES,
     **ANSWER_MEASURES,
     **ENTRY_MEASURES,
