@@ -19,7 +19,7 @@ from sfumato.workflow.policy import Policy
 from tests.protect.anonymity.test_stored_generalize import people
 from tests.workflow.test_stored_run import K, write_policy
 
-NOISE = {"method": "add_noise", "columns": ["visits"], "ranges": {"visits": [0, 9]}}
+NOISE = {"method": "add_noise", "kind": "correlated", "columns": ["visits"], "ranges": {"visits": [0, 9]}}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ NOISE = {"method": "add_noise", "columns": ["visits"], "ranges": {"visits": [0, 
     [
         ({"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "recoding": "local"}]},
          "generalize with local recoding"),
-        ({"protect": [NOISE]}, "add_noise"),
+        ({"protect": [NOISE]}, "add_noise with kind = correlated"),
         ({"output": {"format": "csv"}}, "format = csv"),
     ],
 )  # fmt: skip

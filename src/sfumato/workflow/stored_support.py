@@ -13,8 +13,8 @@ from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
 _RUNS = "every model, missing = own_value or drop, the attacks linking and homogeneity, and a release in Parquet"
-_ON_SPARK = ("generalize",)
-"""What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
+_ON_SPARK = ("generalize", "partition", "add_noise", "randomize_response")
+"""The methods that decide by counting where rows are, and whose plans can be sent to executors."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
