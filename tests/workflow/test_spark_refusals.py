@@ -72,3 +72,18 @@ def test_errors_of_spark_tell_no_cell() -> None:
     other = explain_failure(RuntimeError("cannot parse 'secret cell'"), "people")
     assert str(other) == "people: Spark could not finish (RuntimeError); its logs say why"
     assert "raise it" in str(explain_failure(RuntimeError("… spark.driver.maxResultSize (1024.0 MiB)"), "people"))
+
+
+def test_a_table_of_spark_is_read_by_spark_alone(tmp_path: Path) -> None:
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match=r"spark:clinic\.people: tables of Spark are read .*with --engine spark"):
+            audit("spark:clinic.people", engine=engine)  # type: ignore[call-overload]
+    with pytest.raises(DataError, match="--engine spark"):
+        sf.Table.read("spark:clinic.people")
+    policy = write_policy(tmp_path, "parquet", "own_value", K)
+    data = policy.data.model_copy(update={"path": "spark:clinic.people"})
+    with pytest.raises(PolicyError, match="the engine spark does not run format = csv"):
+        output = policy.output.model_copy(update={"format": "csv"})
+        run(policy.model_copy(update={"data": data, "output": output}), tmp_path / "out")
+    (tmp_path / "spark:x").write_text("a\n1\n")
+    assert sf.Table.read(tmp_path / "spark:x").frame.columns == ["a"], "the path of a file"

@@ -8,6 +8,7 @@ committed to is the copy: the table may change in the meantime.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -28,8 +29,8 @@ from sfumato.progress import report_progress
 from sfumato.table import simplify_frame
 
 _ROWS = 1 << 16
-_COPY = "server.parquet"
-"""The table as memory would read it, before any mark makes a cell missing."""
+COPIES = "copied-*.parquet"
+"""The files of a table as memory would read it, before any mark makes a cell missing."""
 
 
 def stage_server_table(source: Source, marks: Sequence[str], scratch: Path) -> Path:
@@ -44,10 +45,10 @@ def stage_server_table(source: Source, marks: Sequence[str], scratch: Path) -> P
             written += batch.num_rows
             report_progress("reading", written)
     decided = types.decide() | ({} if written else dict.fromkeys(table.decimals, pl.String()))
-    write_batches(_read(raw, shown, lambda rows: rows.cast(decided)), scratch / _COPY)  # type: ignore[arg-type]
+    copy, typed = scratch / COPIES.replace("*", "0"), scratch / "typed.parquet"
+    write_batches(_read(raw, shown, lambda rows: rows.cast(decided)), copy)  # type: ignore[arg-type]
     raw.unlink()
-    typed = scratch / "typed.parquet"
-    write_batches(_read(scratch / _COPY, shown, lambda rows: simplify_frame(mark_missing(rows, marks), shown)), typed)
+    write_batches(_read(copy, shown, lambda rows: simplify_frame(mark_missing(rows, marks), shown)), typed)
     return typed
 
 
@@ -64,10 +65,11 @@ class SortedTexts:
     def __init__(self, scratch: Path) -> None:
         """Spell and sort the copy, within the limit of memory."""
         texts, self._file = scratch / "spelled.parquet", scratch / "sorted.parquet"
-        with pq.ParquetFile(scratch / _COPY) as opened:
-            self.columns: list[str] = opened.schema_arrow.names
-            self.height = int(opened.metadata.num_rows)
-        write_batches(_read(scratch / _COPY, _COPY, _spell), texts, step="committing to the input")
+        files = sorted(scratch.glob(COPIES))
+        self.columns: list[str] = pq.read_schema(files[0]).names
+        self.height = sum(int(pq.read_metadata(file).num_rows) for file in files)
+        spelled = chain.from_iterable(_read(file, file.name, _spell) for file in files)
+        write_batches(spelled, texts, self.height, "committing to the input")
         _sort_file(texts, self._file, scratch)
         texts.unlink()
 
@@ -75,7 +77,7 @@ class SortedTexts:
         """The cells of the column at some place, in order."""
         with pq.ParquetFile(self._file, pre_buffer=False) as opened:
             for batch in opened.iter_batches(_ROWS, columns=[f"c{column}"]):
-                yield build_frame(pa.Table.from_batches([batch]), _COPY).to_series()
+                yield build_frame(pa.Table.from_batches([batch]), self._file.name).to_series()
 
     def close(self) -> None:
         """Remove the sorted file."""

@@ -55,6 +55,12 @@ def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: 
         staged = _stage_text_files(files, text, scratch)
     elif text.columns is not None:
         raise DataError(f"{shown}: the engine {engine} names the columns of text files only; use --engine memory")
+    elif source.kind == "spark" and engine == "spark":
+        from sfumato.engine.spark_table import stage_spark_table
+
+        staged = stage_spark_table(str(source.table), scratch)
+    elif source.kind == "spark":
+        raise DataError(f"{shown}: tables of Spark are read with --engine spark")
     elif source.kind == "postgresql":
         staged = [stage_server_table(source, text.missing_marks, scratch)]
     elif kinds == {"parquet"}:
@@ -69,8 +75,8 @@ def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: 
             f"{shown}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, SQLite "
             f"and PostgreSQL; this is {found}. Use --engine memory, or convert it"
         )
-    rows = open_parquet(staged, scratch, shown, engine)
-    if not rows.height:
+    rows = open_parquet(staged, scratch, shown, engine) if staged else None
+    if rows is None or not rows.height:
         raise DataError(f"{shown}: the file has a header and no rows")
     return rows
 

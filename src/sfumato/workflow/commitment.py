@@ -25,7 +25,7 @@ from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.near_files import explain_unreadable
 from sfumato.data.rebuild import rebuild_column
-from sfumato.data.source import is_server
+from sfumato.data.source import is_server, is_spark_table
 from sfumato.data.table_reader import TextFormat, list_input_files, read_frame
 from sfumato.errors import DataError
 from sfumato.private_file import create_private
@@ -82,6 +82,8 @@ def does_source_match(commitment: str, opening: Path, path: str | Path) -> bool:
     """Whether an opening proves that a commitment was made to what a data path names."""
     if not is_server(path):
         return does_opening_match(commitment, opening, list_input_files(path))
+    if is_spark_table(path):
+        return hmac.compare_digest(_compute_spark_digest(path, _read_opening_key(opening)), commitment)
     return hmac.compare_digest(_compute_table_digest(path, _read_opening_key(opening)), commitment)
 
 
@@ -131,6 +133,17 @@ def _compute_table_digest(path: str | Path, key: bytes) -> str:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.hexdigest()
+
+
+def _compute_spark_digest(path: str | Path, key: bytes) -> str:
+    """The digest of a table of Spark, from a new copy of it."""
+    from sfumato.engine.scratch import open_scratch_folder
+    from sfumato.engine.server_copy import SortedTexts
+    from sfumato.engine.staging import open_stored_rows
+
+    with open_scratch_folder() as scratch:
+        open_stored_rows(path, TextFormat(), scratch, "spark")
+        return _compute_sorted_digest(SortedTexts(scratch), key)
 
 
 def _compute_sorted_digest(texts: SortedTexts, key: bytes) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
+from sfumato.data.source import is_spark_table
 from sfumato.engine.choice import EngineChoice, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
@@ -20,6 +21,8 @@ _ON_SPARK = ("generalize", "partition", "add_noise", "randomize_response")
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
     """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
     name = wanted or policy.data.engine
+    if name == "auto" and is_spark_table(policy.data.path):
+        return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
     reasons = list_unsupported(policy)
     if name in ("duckdb", "spark"):
         if name == "spark":
