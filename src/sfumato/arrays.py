@@ -14,6 +14,7 @@ Codes = NDArray[np.int32]
 """Codes of items, values or columns: half as wide, so that twice as many fit a cache."""
 Unsigned = NDArray[np.uint32]
 Shorts = NDArray[np.int16]
+ShortCodes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -29,6 +30,6 @@ ByteGrid = Annotated[Bytes, 2]
 WordGrid = Annotated[Words, 2]
 
 __all__ = [
-    "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "Shorts", "SingleGrid",
-    "Singles", "Unsigned", "WordGrid", "Words",
+    "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "ShortCodes", "Shorts",
+    "SingleGrid", "Singles", "Unsigned", "WordGrid", "Words",
 ]  # fmt: skip

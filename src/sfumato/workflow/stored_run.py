@@ -28,6 +28,7 @@ from sfumato.engine.aligned_batches import ROW
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_table import StoredTable
@@ -141,7 +142,7 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     path, numbers = staging.release / DATA, staging.private / "rows.parquet"
     types = _decide_types(policy, plan)
     total = plan.table.rows.height
-    write_batches((_cast(batch, types) for batch in _publish(plan)), path, total)
+    write_batches(read_ahead(_cast(batch, types) for batch in _publish(plan)), path, total)
     taken = None
     if plan.leaves_rows_out:
         write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
