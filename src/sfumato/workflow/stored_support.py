@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.attack import Attack, Homogeneity, Remining, RuleInference
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
+from sfumato.data.source import is_spark_table
 from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
 from sfumato.engine.engine_names import EngineName
@@ -20,13 +21,15 @@ _RUNS = (
     "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
     "rule_inference, and a release in Parquet"
 )
-_ON_SPARK = ("generalize",)
-"""What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
+_ON_SPARK = ("generalize", "partition", "add_noise", "randomize_response")
+"""The methods that decide by counting where rows are, and whose plans can be sent to executors."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
     """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
     name = wanted or policy.data.engine
+    if name == "auto" and is_spark_table(policy.data.path):
+        return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
     reasons = list_unsupported(policy)
     if name in ("duckdb", "spark"):
         if name == "spark":
