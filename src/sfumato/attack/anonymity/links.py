@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
-from sfumato.data.coded_cells import CodedCells, encode_cells
+from sfumato.data.coded_cells import NarrowCells, encode_narrowly
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_ranges import is_range
 from sfumato.data.moments_in_text import are_moments
@@ -34,12 +34,12 @@ _FEW_GROUPS = 1 << 16
 class Links:
     """For every person looked up, the published rows that fit."""
 
-    parts: tuple[tuple[Ints, Ints, Ints], ...]
+    parts: tuple[tuple[Places, Places, Places], ...]
     """Per way of generalizing: published rows in order, and per person where theirs begin and how many there are."""
     counts: Ints
     """How many rows fit each person."""
 
-    def rows(self, person: int) -> Ints:
+    def rows(self, person: int) -> Places:
         """The published rows that fit one person."""
         row_lists = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
         return np.sort(np.concatenate(row_lists)) if row_lists else np.zeros(0, dtype=np.int64)
@@ -89,7 +89,7 @@ class Links:
         return Links((*self.parts, *parts), self.counts + rest)
 
 
-def _find_only_places(order: Ints, size: int) -> Ints | None:
+def _find_only_places(order: Places, size: int) -> Ints | None:
     """Where each row stands in an order, −1 if nowhere; None if some row stands there twice."""
     places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
     places[order] = np.arange(len(order))
@@ -99,14 +99,14 @@ def _find_only_places(order: Ints, size: int) -> Ints | None:
 class _CheapestRows(NamedTuple):
     """Of one part of the links, the cheapest rows of each list."""
 
-    order: Ints
-    start: Ints
-    size: Ints
+    order: Places
+    start: Places
+    size: Places
     least: Floats
     """The cost of each person's rows; infinite for none."""
 
     @classmethod
-    def of(cls, part: tuple[Ints, Ints, Ints], costs: Floats) -> _CheapestRows:
+    def of(cls, part: tuple[Places, Places, Places], costs: Floats) -> _CheapestRows:
         order, start, count = part
         begins, first, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
         lengths = np.where(begins >= 0, count[first], 0)
@@ -125,7 +125,8 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     require_in_both(published, people, columns)
     shapes = {name: _ColumnLabels.of(published, name) for name in columns}
     known, cells = _spell_table(people, columns), _spell_table(published, columns)
-    parts, counts = [], np.zeros(len(people), dtype=np.int64)
+    parts: list[tuple[Places, Places, Places]] = []
+    counts = np.zeros(len(people), dtype=np.int64)
     hidden = _flag_hidden_rows(cells, len(published))
     starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
     signatures = _split_by_levels(cells, plain, shapes)
@@ -136,8 +137,8 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
         for signature, rows in signatures:
             here = plain if rows is None else plain[rows]
             part = _join_at_levels(cells, here, known, shapes, signature, published.missing)
-            parts.append(part)
-            counts = counts + part[2]
+            parts.append(_shorten(part))
+            counts += part[2]
     if not counts.any() and _are_all_numbers(published, people, columns):
         parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
         counts = parts[0][2]
@@ -145,9 +146,17 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
         rows = starred
         lost = counts == 0
         part = (rows, np.zeros(len(people), dtype=np.int64), np.where(lost, len(rows), 0))
-        parts.append(part)
+        parts.append(_shorten(part))
         counts = counts + part[2]
     return Links(tuple(parts), counts)
+
+
+def _shorten(part: tuple[Ints, Ints, Ints]) -> tuple[Places, Places, Places]:
+    """The same in half the memory, which all the people and rows of a large release need."""
+    order, start, count = part
+    if max(int(order.max(initial=0)), len(order)) >= 1 << 31:
+        return part
+    return order.astype(np.int32), start.astype(np.int32), count.astype(np.int32)
 
 
 def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Links:
@@ -159,7 +168,7 @@ def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Link
         for name in columns:
             sought[people.frame[name].is_null().to_numpy()] = -1
     part = _match_keys(sought, keys, np.arange(len(published)))
-    return Links((part,), part[2])
+    return Links((_shorten(part),), part[2])
 
 
 def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> None:
@@ -216,13 +225,13 @@ class _ColumnLabels:
         return labels if top is None else labels.fill_null(top)
 
 
-_Cells = dict[str, CodedCells]
+_Cells = dict[str, NarrowCells]
 """The columns of a table as numbers, their values as they are spelt."""
 
 
 def _spell_table(table: Table, columns: Sequence[str]) -> _Cells:
-    coded = {name: encode_cells(table.frame[name]) for name in columns}
-    return {name: CodedCells(spell_cells(values), codes) for name, (values, codes) in coded.items()}
+    coded = {name: encode_narrowly(table.frame[name]) for name in columns}
+    return {name: NarrowCells(spell_cells(values), codes) for name, (values, codes) in coded.items()}
 
 
 def _list_texts(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
@@ -301,7 +310,8 @@ def _join_at_levels(
     levels = {name: 0 if level == _MISSING else level for name, level in used}
     if missing is Missing.MATCHES_ANY and any(known[name].values.null_count() for name in names):
         labels = {
-            name: CodedCells(shapes[name].labels(known[name].values, levels[name]), known[name].codes) for name in names
+            name: NarrowCells(shapes[name].labels(known[name].values, levels[name]), known[name].codes)
+            for name in names
         }
         if any(coded.values.null_count() for coded in labels.values()):
             return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
@@ -355,8 +365,13 @@ def _number_keys(
         if radix * width > _LARGEST_KEY:
             both = np.unique(np.concatenate([sought, keys]), return_inverse=True)[1].ravel().astype(np.int64)
             sought, keys, radix = both[: len(sought)], both[len(sought) :], len(both)
-        sought, keys, radix = sought * width + theirs, keys * width + ours, radix * width
-    return np.where(strange, -1, sought), keys
+        sought *= width
+        sought += theirs
+        keys *= width
+        keys += ours
+        radix *= width
+    sought[strange] = -1
+    return sought, keys
 
 
 def _index_labels(cells: pl.Series, labels: pl.Series) -> Ints:
