@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data import text_table
 from sfumato.errors import ClaimBroken
 from sfumato.workflow import read_back as module
 from sfumato.workflow.file_shapes import TableShape
@@ -28,7 +27,7 @@ FRAME = pl.DataFrame(
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LARGE", 1)
-    monkeypatch.setattr(text_table, "_BLOCK", 256)
+    monkeypatch.setattr(module, "PART", 256)
 
 
 def _write(frame: pl.DataFrame, folder: Path, form: str = "csv") -> tuple[sf.Table, Path, dict[str, Any]]:

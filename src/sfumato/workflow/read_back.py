@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.data.cell_types import state_types
 from sfumato.data.table_writer import SEPARATOR_OF
-from sfumato.data.text_table import iterate_text_cells
+from sfumato.data.text_table import PART, iterate_text_cells
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.table import Table
@@ -45,7 +45,7 @@ def reads_back_exactly(frame: pl.DataFrame, path: Path, described: Mapping[str, 
     text = describe_text_format(described["format"], described["missing_mark"], described["numbers"])
     rows = 0
     try:
-        for cells in iterate_text_cells(path, text):
+        for cells in iterate_text_cells(path, text, PART):
             report_progress("reading back", rows, frame.height)
             typed = cells.select(state_types(cells, cells.columns, tuple(described["numbers"])))
             typed = cast_whole_columns(typed, described["integers"])

@@ -143,9 +143,7 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
         parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
         counts = parts[0][2]
     if len(starred):  # only for those whom nothing else fits
-        rows = starred
-        lost = counts == 0
-        part = (rows, np.zeros(len(people), dtype=np.int64), np.where(lost, len(rows), 0))
+        part = (starred, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred), 0))
         parts.append(_shorten(part))
         counts = counts + part[2]
     return Links(tuple(parts), counts)
@@ -324,12 +322,15 @@ def _match_keys(sought: Ints, keys: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]
     width = int(keys.max(initial=-1)) + 1
     if width <= _DENSE * len(keys):
         return _match_dense_keys(sought, keys, rows, width)
-    here = pl.DataFrame({"key": keys}).with_row_index("\0at")
-    groups = here.group_by("key", maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
-    order = rows[groups["\0at"].explode().to_numpy()]
-    groups = groups.drop("\0at").with_columns((pl.col("\0count").cum_sum() - pl.col("\0count")).alias("\0start"))
-    matches = pl.DataFrame({"key": sought}).join(groups, on="key", how="left", maintain_order="left")
-    return order, matches["\0start"].fill_null(0).to_numpy(), matches["\0count"].fill_null(0).to_numpy()
+    at = np.argsort(keys, kind="stable")
+    ordered = keys[at]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else at
+    groups, sizes = ordered[begins], np.diff(begins, append=len(keys))
+    place = np.minimum(np.searchsorted(groups, sought), max(len(groups) - 1, 0))
+    is_met = groups[place] == sought if len(groups) else np.zeros(len(sought), dtype=np.bool_)
+    place[~is_met] = 0
+    start, count = (values[place] if len(groups) else np.zeros_like(place) for values in (begins, sizes))
+    return rows[at], np.where(is_met, start, 0), np.where(is_met, count, 0)
 
 
 def _match_dense_keys(sought: Ints, keys: Ints, rows: Ints, width: int) -> tuple[Ints, Ints, Ints]:

@@ -238,7 +238,9 @@ def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Fl
 
 def _count_equal_rows(published: Table, names: Sequence[str]) -> Ints:
     """How many rows look like each row: if no more fit its person, none of them is to be preferred."""
-    keys, _ = pack_row_keys(published.frame, names)
+    keys, radix = pack_row_keys(published.frame, names)
+    if radix <= 4 * len(keys):
+        return np.bincount(keys)[keys]
     return pl.DataFrame({"key": keys}).select(pl.len().over("key").cast(pl.Int64)).to_series().to_numpy()
 
 
