@@ -13,6 +13,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
+from sfumato.attack.anonymity.row_parts import part_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.coded_cells import NarrowCells, encode_narrowly
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
@@ -152,9 +153,8 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
 def _shorten(part: tuple[Ints, Ints, Ints]) -> tuple[Places, Places, Places]:
     """The same in half the memory, which all the people and rows of a large release need."""
     order, start, count = part
-    if max(int(order.max(initial=0)), len(order)) >= 1 << 31:
-        return part
-    return order.astype(np.int32), start.astype(np.int32), count.astype(np.int32)
+    kind = np.int32 if max(int(order.max(initial=0)), len(order)) < 1 << 31 else np.int64
+    return order.astype(kind), start.astype(kind), count.astype(kind)
 
 
 def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Links:
@@ -255,7 +255,8 @@ def _split_by_levels(
     """
     if not len(plain):
         return []
-    levels_by_column: dict[str, int | pl.Series] = {}
+    same: dict[str, int] = {}
+    varying: dict[str, Places] = {}
     for name, shape in shapes.items():
         values, codes = cells[name]
         shown = codes if len(plain) == len(codes) else codes[plain]
@@ -263,25 +264,21 @@ def _split_by_levels(
         labels = values.gather(present)
         if shape.has_composite_labels(labels):
             return None
-        numbers = np.zeros(len(values), dtype=np.int64)
+        numbers = np.zeros(len(values), dtype=np.int16)
         numbers[present] = shape.levels(labels)
         distinct = np.unique(numbers[present])
-        levels_by_column[name] = int(distinct[0]) if len(distinct) == 1 else pl.Series(name, numbers[shown])
-    varying = [levels for levels in levels_by_column.values() if isinstance(levels, pl.Series)]
+        if len(distinct) == 1:
+            same[name] = int(distinct[0])
+        else:
+            varying[name] = numbers[shown]
     if not varying:
-        return [(tuple(level for level in levels_by_column.values() if isinstance(level, int)), None)]
-    names = [levels.name for levels in varying]
-    grouped = pl.DataFrame(varying).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
-    if grouped.height > _MANY:
+        return [(tuple(same.values()), None)]
+    parts = part_rows(list(varying.values()), _MANY)
+    if parts is None:
         return None
-    signatures: list[tuple[tuple[int, ...], Ints | None]] = []
-    for number, levels in enumerate(grouped.select(names).iter_rows()):
-        here = dict(zip(names, levels, strict=True))
-        signature = tuple(
-            here[name] if isinstance(level, pl.Series) else level for name, level in levels_by_column.items()
-        )
-        signatures.append((signature, grouped["\0row"][number].to_numpy().astype(np.int64)))
-    return signatures
+    return [
+        (tuple(same[name] if name in same else int(varying[name][rows[0]]) for name in shapes), rows) for rows in parts
+    ]
 
 
 def _join_at_levels(
