@@ -47,7 +47,7 @@ class Links:
 
     def guess(self, chance: np.random.Generator) -> Ints:
         """One of the fitting rows for every person, each as likely; −1 where none fits."""
-        left = np.floor(chance.random(len(self.counts)) * self.counts).astype(np.int64)
+        left = (chance.random(len(self.counts)) * self.counts).astype(np.int64)
         guesses = np.full(len(self.counts), -1, dtype=np.int64)
         for order, start, count in self.parts:
             here = (left >= 0) & (left < count)
@@ -80,7 +80,7 @@ class Links:
         """Of each person's rows only those of least cost."""
         lists = [_CheapestRows.of(part, costs) for part in self.parts]
         least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
-        parts = tuple((rows.order, rows.start, np.where(rows.least <= least + _TIE, rows.size, 0)) for rows in lists)
+        parts = tuple(_shorten((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
         return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
 
     def or_else(self, others: Links) -> Links:
@@ -150,7 +150,7 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     return Links(tuple(parts), counts)
 
 
-def _shorten(part: tuple[Ints, Ints, Ints]) -> tuple[Places, Places, Places]:
+def _shorten(part: tuple[Places, Places, Places]) -> tuple[Places, Places, Places]:
     """The same in half the memory, which all the people and rows of a large release need."""
     order, start, count = part
     kind = np.int32 if max(int(order.max(initial=0)), len(order)) < 1 << 31 else np.int64
