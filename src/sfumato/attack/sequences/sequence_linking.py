@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from sfumato.arrays import Codes, Floats, Ints
+from sfumato.arrays import Codes, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Items
 from sfumato.progress import report_progress
@@ -136,16 +136,15 @@ def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Gener
 
 def _draw_points(sequences: Sequences, rows: Ints, count: int, chance: np.random.Generator) -> _KnownPoints:
     """One item of each of some elements of each row, in order; all elements of a shorter row."""
-    begins, sizes = sequences.offsets[rows], np.diff(sequences.offsets)[rows]
-    drawn: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    shares: list[Floats] = [np.zeros(0)]
-    for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
-        few = size <= count
-        drawn.append(begin + (np.arange(size) if few else np.sort(chance.choice(size, size=count, replace=False))))
-        shares.append(chance.random(min(size, count)))
-    elements = np.concatenate(drawn)
-    first, width = sequences.element_offsets[elements], np.diff(sequences.element_offsets)[elements]
-    codes = sequences.codes[first + (np.concatenate(shares) * width).astype(np.int64)]
+    sizes = np.diff(sequences.offsets)[rows]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    places = np.arange(bounds[-1]) - np.repeat(bounds[:-1], sizes)
+    elements = np.repeat(sequences.offsets[rows], sizes) + places
+    # In the order of random numbers, the first elements of a row are a random choice.
+    order = np.lexsort((chance.random(elements.size), np.repeat(np.arange(rows.size), sizes)))
+    chosen = np.sort(elements[order][places < count])
+    first, width = sequences.element_offsets[chosen], np.diff(sequences.element_offsets)[chosen]
+    codes = sequences.codes[first + (chance.random(chosen.size) * width).astype(np.int64)]
     return _KnownPoints(codes, np.concatenate(([0], np.cumsum(np.minimum(sizes, count)))))
 
 

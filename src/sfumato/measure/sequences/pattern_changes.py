@@ -16,7 +16,7 @@ from typing import Any
 from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.support_counts import Pattern, count_supports
 from sfumato.mine.sequences.containment import list_elements
-from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_pattern_codes
+from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_named_patterns
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences
@@ -110,16 +110,10 @@ def pattern_changes(
 
 
 def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
-    """Patterns by the names of their items: a file may have turned numbers into text."""
-    names = [str(item) for item in found.items]
-    supports = found.supports.tolist()
-    named = {
-        tuple(tuple(sorted(names[code] for code in element)) for element in pattern): supports[number]
-        for number, pattern in enumerate(list_pattern_codes(found))
-    }
+    """Patterns by the names of their items, without hidden ones."""
     return {
         pattern: count
-        for pattern, count in named.items()
+        for pattern, count in zip(list_named_patterns(found), found.supports.tolist(), strict=True)
         if not any(MARK in element for element in pattern) and not any(_holds(pattern, secret) for secret in secrets)
     }
 

@@ -44,9 +44,12 @@ class DistinctSequences:
         content, ends = marked.tobytes(), bounds.tolist()
         firsts = distinct.firsts.tolist()
         spelled = [content[4 * ends[row] : 4 * ends[row + 1]] for row in firsts]
-        order = sorted(range(len(spelled)), key=spelled.__getitem__)
-        spellings = [spelled[index] for index in order]
-        return cls(spellings, unpack_spellings(spellings, distinct.weights[order]))
+        order = np.array(sorted(range(len(spelled)), key=spelled.__getitem__), dtype=np.int64)
+        spellings = [spelled[index] for index in order.tolist()]
+        begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
+        sorted_bounds = np.concatenate(([0], np.cumsum(lengths)))
+        places = np.repeat(begins - sorted_bounds[:-1], lengths) + np.arange(sorted_bounds[-1])
+        return cls(spellings, _unpack_elements(marked[places], sorted_bounds, distinct.weights[order]))
 
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
@@ -96,12 +99,10 @@ def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElemen
     return _MarkedElements(marked, data.element_offsets[data.offsets] + data.offsets)
 
 
-def unpack_spellings(spellings: list[bytes], weights: Ints) -> Any:
-    """Sequences as arrays for kernels."""
+def _unpack_elements(marked: Codes, ends: Ints, weights: Ints) -> Any:
+    """Sequences with marks after their elements as arrays for kernels."""
     from sfumato.kernels.sequences.crowd_counts import SpelledRows
 
-    marked = np.frombuffer(b"".join(spellings), dtype=np.int32)
-    ends = np.cumsum([0, *(len(text) // 4 for text in spellings)])
     is_mark = marked < 0
     closed = np.concatenate(([0], np.cumsum(is_mark)))
     items_before = np.concatenate(([0], np.cumsum(~is_mark)))

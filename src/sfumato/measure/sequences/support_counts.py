@@ -33,7 +33,7 @@ def count_supports(
     possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
     if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:
         coded = {tuple(code_of[name] for (name,) in one): one for one in possible if all(len(e) == 1 for e in one)}
-        searched = _PrefixSearch(sequences.codes, sequences.offsets[:-1], sequences.offsets[1:])
+        searched = _PrefixSearch.of(sequences)
         return counts | {coded[codes]: count for codes, count in searched.count(coded)}
     for pattern in possible:
         named = [[sequences.items[code_of[name]] for name in element] for element in pattern]
@@ -50,14 +50,25 @@ class _Matches(NamedTuple):
 
 @dataclass
 class _PrefixSearch:
-    """Sequences of single items, in which one pattern after another is looked for."""
+    """Sequences of single items, in which one pattern after another is looked for; equal ones are looked at once."""
 
     codes: Codes
     starts: Ints
     ends: Ints
+    weights: Ints
+    """How often each sequence occurs."""
     _positions: dict[int, Ints] = field(default_factory=dict)
     _next_ones: dict[int, Ints] = field(default_factory=dict)
     """For items that are often looked up: the next position of each, from every position on."""
+
+    @classmethod
+    def of(cls, sequences: Sequences) -> _PrefixSearch:
+        """Find equal sequences."""
+        from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+
+        distinct = find_distinct_rows(sequences.codes, sequences.offsets)
+        firsts = distinct.firsts
+        return cls(sequences.codes, sequences.offsets[firsts], sequences.offsets[firsts + 1], distinct.weights)
 
     def count(self, patterns: Iterable[_CodePattern]) -> Iterator[tuple[_CodePattern, int]]:
         """Each pattern of item codes, with how many sequences contain it in order and with any gaps."""
@@ -69,7 +80,7 @@ class _PrefixSearch:
             for code in pattern[shared:]:
                 path.append(self._extend(path[-1], code))
             last = pattern
-            yield pattern, path[-1].rows.size
+            yield pattern, int(self.weights[path[-1].rows].sum())
 
     def _extend(self, matches: _Matches, code: int) -> _Matches:
         next_ones = self._find_next(code, matches.after)
