@@ -23,7 +23,7 @@ from sfumato.sequences import Sequences
 
 
 @dataclass(frozen=True)
-class PatternChanges:
+class SupportChanges:
     """The frequent patterns before and after. Hidden patterns, and those that contain one, count as neither."""
 
     before: int
@@ -39,8 +39,6 @@ class PatternChanges:
     no such pattern."""
     support_distance: int
     """The sum of the differences of supports, over all patterns that are frequent before or after."""
-    marks: int
-    """M1: items of the originals that were marked, deleted or replaced."""
     support_distortion: float | None
     """M3: the mean share of its support that a pattern frequent in the release has lost; None, and not 0, if no pattern
     is left. A pattern that is in no original does not count."""
@@ -67,6 +65,14 @@ class PatternChanges:
         return (self.before - self.after) / self.before if self.before else None
 
 
+@dataclass(frozen=True)
+class PatternChanges(SupportChanges):
+    """The frequent patterns before and after, and how much was changed."""
+
+    marks: int
+    """M1: items of the originals that were marked, deleted or replaced."""
+
+
 def pattern_changes(
     original: Sequences,
     published: Sequences,
@@ -83,6 +89,24 @@ def pattern_changes(
     `min_support` as a share is one of the originals. `hidden` are patterns that were hidden on purpose: losing them is
     no loss. An error is raised if more than `at_most` patterns are frequent before or after.
     """
+    changes = compare_supports(
+        original, published, min_support, max_length, max_gap, window, hidden=hidden, at_most=at_most
+    )
+    return PatternChanges(**vars(changes), marks=count_marks(original, published))
+
+
+def compare_supports(
+    original: Sequences,
+    published: Sequences,
+    min_support: Support,
+    max_length: int | None = None,
+    max_gap: int | None = None,
+    window: int | None = None,
+    *,
+    hidden: Iterable[Any] = (),
+    at_most: int | None = None,
+) -> SupportChanges:
+    """The same without counting what was changed."""
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden]
@@ -97,14 +121,13 @@ def pattern_changes(
     # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
     shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
-    return PatternChanges(
+    return SupportChanges(
         before=len(before),
         after=len(after),
         lost=len(lost),
         ghosts=len(ghosts),
         sup_sim=fsum(ratios) / len(ratios) if ratios else None,
         support_distance=sum(abs(old - new) for old, new in (*pairs, *lost, *ghosts)),
-        marks=count_marks(original, published),
         support_distortion=fsum(shares) / len(shares) if shares else None,
     )
 

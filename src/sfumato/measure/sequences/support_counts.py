@@ -44,8 +44,8 @@ def count_supports(
 class _Matches(NamedTuple):
     """The sequences that contain a prefix, and for each the position after its first match."""
 
-    rows: Ints
-    after: Ints
+    rows: Codes | Ints
+    after: Codes | Ints
 
 
 @dataclass
@@ -53,12 +53,12 @@ class _PrefixSearch:
     """Sequences of single items, in which one pattern after another is looked for; equal ones are looked at once."""
 
     codes: Codes
-    starts: Ints
-    ends: Ints
+    starts: Codes | Ints
+    ends: Codes | Ints
     weights: Ints
     """How often each sequence occurs."""
-    _positions: dict[int, Ints] = field(default_factory=dict)
-    _next_ones: dict[int, Ints] = field(default_factory=dict)
+    _positions: dict[int, Codes | Ints] = field(default_factory=dict)
+    _next_ones: dict[int, Codes | Ints] = field(default_factory=dict)
     """For items that are often looked up: the next position of each, from every position on."""
 
     @classmethod
@@ -68,11 +68,13 @@ class _PrefixSearch:
 
         distinct = find_distinct_rows(sequences.codes, sequences.offsets)
         firsts = distinct.firsts
-        return cls(sequences.codes, sequences.offsets[firsts], sequences.offsets[firsts + 1], distinct.weights)
+        small = np.int32 if sequences.codes.size < 1 << 31 else np.int64  # half as much to read
+        starts, ends = (sequences.offsets[rows].astype(small) for rows in (firsts, firsts + 1))
+        return cls(sequences.codes, starts, ends, distinct.weights)
 
     def count(self, patterns: Iterable[_CodePattern]) -> Iterator[tuple[_CodePattern, int]]:
         """Each pattern of item codes, with how many sequences contain it in order and with any gaps."""
-        path = [_Matches(np.arange(self.starts.size), self.starts)]
+        path = [_Matches(np.arange(self.starts.size, dtype=self.starts.dtype), self.starts)]
         last: _CodePattern = ()
         for pattern in sorted(patterns):
             shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(last, pattern, strict=False)))
@@ -84,13 +86,14 @@ class _PrefixSearch:
 
     def _extend(self, matches: _Matches, code: int) -> _Matches:
         next_ones = self._find_next(code, matches.after)
-        inside = next_ones < self.ends[matches.rows]
+        inside = np.flatnonzero(next_ones < self.ends[matches.rows])
         return _Matches(matches.rows[inside], next_ones[inside] + 1)
 
-    def _find_next(self, code: int, after: Ints) -> Ints:
+    def _find_next(self, code: int, after: Codes | Ints) -> Codes | Ints:
         """The first position of an item at or after some positions, or the end of all."""
         if code not in self._positions:
-            self._positions[code] = np.append(np.flatnonzero(self.codes == code), self.codes.size)
+            held = np.append(np.flatnonzero(self.codes == code), self.codes.size)
+            self._positions[code] = held.astype(self.starts.dtype)
         positions = self._positions[code]
         if positions.size * _RARE < self.codes.size:
             return np.asarray(positions[np.searchsorted(positions, after)])
