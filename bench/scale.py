@@ -123,11 +123,11 @@ def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
         (folder / "hiding.toml").write_text(HIDING, encoding="utf-8")
         command, by_duckdb = (sys.executable, "-m", "sfumato"), ("--engine", "duckdb")
         found = f"{folder}/found.txt"
-        mine = _measure(
+        mine = measure(
             folder, *command, "mine", f"{folder}/sales.parquet", "--min-support", "0.001", "--out", found, *by_duckdb
         )
-        hide = _measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
-        verify = _measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)
+        hide = measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
+        verify = measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)
         return f"{size:,}", mine, hide, verify
 
 
