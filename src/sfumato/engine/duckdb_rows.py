@@ -98,15 +98,18 @@ class DuckdbRows(StoredRows):
         return sort_counts(plain)
 
     def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
-        """Join every map in duckdb, then group: numbers are grouped faster than texts, and take less memory."""
+        """Count here if there is room; else join every map in duckdb, where numbers are grouped faster than texts."""
         widths = [max(codes.missing, int(codes.codes.max(initial=0))) + 1 for codes in maps.values()]
         if self.height >= _MANY_ROWS and fits_places(widths):
             numbers = [ValueNumbers(codes) for codes in maps.values()]
             found = count_places(read_ahead(self._number_files(list(maps), numbers)), widths)
             if most is not None and len(found.places) > most:
                 raise TooManyRows
-            codes = zip(maps, split_places(found.places, widths), strict=True)
-            return RowCounts(pl.DataFrame([pl.Series(name, places) for name, places in codes]), found.counts)
+            lines = zip(maps, split_places(found.places, widths), strict=True)
+            return RowCounts(pl.DataFrame([pl.Series(name, line) for name, line in lines]), found.counts)
+        return self._count_joined(maps, most)
+
+    def _count_joined(self, maps: Mapping[str, CodeMap], most: int | None) -> RowCounts:
         joins, cells = [], []
         for number, (name, codes) in enumerate(maps.items()):
             table = f"map_{number}"
@@ -129,8 +132,8 @@ class DuckdbRows(StoredRows):
             return SizeCounts(*np.unique_counts(counted.counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
-        counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return SizeCounts(counted["size"].to_numpy(writable=True), counted["classes"].to_numpy(writable=True))
+        found = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
+        return SizeCounts(found["size"].to_numpy(writable=True), found["classes"].to_numpy(writable=True))
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""
