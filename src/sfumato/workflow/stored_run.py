@@ -47,7 +47,7 @@ from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections
 from sfumato.workflow.certificate import NAME, Certificate
-from sfumato.workflow.commitment import commit_to_source
+from sfumato.workflow.commitment import commit_to_stored_source
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
@@ -64,8 +64,9 @@ from sfumato.workflow.stored_utility import measure_stored_utility
 from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
-_HIDING = (ChangeKind.BLANKED,)
-_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED)
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED)
+_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED, ChangeKind.CAPPED)
+"""Columns in which a cell may be another than its original, and covers no range of values."""
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
@@ -84,7 +85,7 @@ def _run_in_scratch(
     original = open_original(policy, scratch, choice.name)
     with target.stage_folders() as staging:
         original.rows.refuse_unseen(staging.private)
-    sealed = commit_to_source(policy.data.path)
+    sealed = commit_to_stored_source(policy.data.path, scratch)
     method = policy.methods()[0]
     method.refuse_undeclared(original.outline)
     plan = plan_stored(method, original, chance)
