@@ -91,15 +91,15 @@ def main() -> None:
             policy = write_data(folder, size)
             data = f"{folder}/parts/*.parquet"
             program = BARE.replace("COLUMNS", COLUMNS)
-            bare = _measure(folder, sys.executable, "-c", program, data, str(folder))
+            bare = measure(folder, sys.executable, "-c", program, data, str(folder))
             command = (sys.executable, "-m", "sfumato")
-            audit = _measure(folder, *command, "audit", data, "--engine", "duckdb", "--quasi", COLUMNS.replace(" ", ""))
-            run = _measure(folder, *command, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
-            verify = _measure(folder, *command, "verify", f"{folder}/out", "--engine", "duckdb")
-            noise = _measure(
+            audit = measure(folder, *command, "audit", data, "--engine", "duckdb", "--quasi", COLUMNS.replace(" ", ""))
+            run = measure(folder, *command, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
+            verify = measure(folder, *command, "verify", f"{folder}/out", "--engine", "duckdb")
+            noise = measure(
                 folder, *command, "run", f"{folder}/noise.toml", "--out", f"{folder}/noisy", "--engine", "duckdb"
             )
-            cut = _measure(
+            cut = measure(
                 folder, *command, "run", f"{folder}/parts.toml", "--out", f"{folder}/cut", "--engine", "duckdb"
             )
             rows.append((f"{size:,}", bare, audit, run, verify, noise, cut))
@@ -123,11 +123,11 @@ def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
         (folder / "hiding.toml").write_text(HIDING, encoding="utf-8")
         command, by_duckdb = (sys.executable, "-m", "sfumato"), ("--engine", "duckdb")
         found = f"{folder}/found.txt"
-        mine = _measure(
+        mine = measure(
             folder, *command, "mine", f"{folder}/sales.parquet", "--min-support", "0.001", "--out", found, *by_duckdb
         )
-        hide = _measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
-        verify = _measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)
+        hide = measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
+        verify = measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)
         return f"{size:,}", mine, hide, verify
 
 
@@ -157,8 +157,9 @@ def write_data(folder: Path, size: int) -> Path:
     return policy
 
 
-def _measure(folder: Path, *command: str) -> Cost:
-    surroundings = {**os.environ, "SFUMATO_HOME": str(folder / "home"), "SFUMATO_MEMORY": MEMORY}
+def measure(folder: Path, *command: str, memory: str = MEMORY) -> Cost:
+    """Run a command in a process of its own."""
+    surroundings = {**os.environ, "SFUMATO_HOME": str(folder / "home"), "SFUMATO_MEMORY": memory}
     begin = time.perf_counter()
     process = subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.engine.sent_task import pack_task, unpack_task
 from sfumato.engine.stored_rows import MemoryRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import SfumatoError
@@ -114,8 +115,14 @@ def test_the_release_of_memory(name: str, rows: int, seed: int, lengths: list[in
 def test_another_process_that_is_sent_the_plan_publishes_the_same(name: str) -> None:
     frame = make_people(50, 2, pl.Int64())
     plan = plan_stored(METHODS[name], StoredTable.of(CutRows(frame, [9]), ROLES), sf.Randomness.secure())
-    sent = pickle.loads(pickle.dumps(plan))
+    packed = pack_task(plan)
+    sent = unpack_task(packed)
     assert sent.publish(frame[20:40], 20).equals(publish(plan)[20:40])
+    (secret,) = packed.secrets
+    assert len(secret) == 32 and secret not in packed.content, "what may get into files tells no noise"
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(plan)
+    assert repr(plan.draws.secret) == "RunSecret(…)"
     assert not sent.claims and not sent.details.public, "it needs no more"
 
 

@@ -302,6 +302,8 @@ def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) 
 
 def strip_spmf_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:
     """The text with its comment lines emptied, so that line numbers stay, and the names in its header."""
+    if not any(mark in text for mark in (b"#", b"%", b"@")):
+        return text, {}
     names = {key.decode().strip(): name.decode() for key, name in _NAMED_ITEM.findall(text)}
     return _COMMENT.sub(b"", text), names
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.file_kinds import HEAD, find_kind
-from sfumato.data.source import parse_source
+from sfumato.data.source import is_server, is_spark_table
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import read_first_bytes
 from sfumato.engine.basket_staging import BasketSource, can_stage
@@ -41,6 +41,8 @@ def choose_engine(path: str | Path, wanted: EngineName = "auto") -> EngineChoice
     """The engine that was asked for, else memory for a table that fits, and duckdb for one that does not."""
     if wanted != "auto":
         return EngineChoice(wanted, "as asked")
+    if is_spark_table(path):
+        return EngineChoice("spark", "which reads its own tables")
     cells = estimate_cells(path)
     if cells is None:
         return EngineChoice("memory", "which reads this kind of data")
@@ -86,7 +88,7 @@ def _choose_by_bytes(needed: int, what: str) -> EngineChoice:
 
 def estimate_cells(path: str | Path) -> int | None:
     """About how many cells a data path names; None if duckdb does not read it, or nothing can be read."""
-    if parse_source(path).kind == "postgresql":
+    if is_server(path):
         return None
     total = 0
     for file in list_input_files(path):

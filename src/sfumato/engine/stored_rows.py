@@ -139,6 +139,15 @@ class StoredRows(ABC):
             yield change(batch, offset)
             offset += batch.height
 
+    def examine_batches(
+        self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
+    ) -> Iterator[Found]:
+        """What is found in some rows at a time, with all texts spelled out, given the number of the first; in order."""
+        offset = 0
+        for batch in self.iterate_batches(columns):
+            yield examine(batch, offset)
+            offset += batch.height
+
     def compare_batches(
         self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
     ) -> Iterator[Found]:

@@ -55,6 +55,7 @@ from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoin
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
+from sfumato.workflow.read_back import read_back
 from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.side_work import begin_side_work, prepare_side_work
@@ -234,13 +235,7 @@ def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolde
     path = staging.release / shape.file(form)
     shape.write(release.data, path, form, escape=policy.output.escape_formulas)
     description = shape.described(release.data, form, escape=policy.output.escape_formulas)
-    read = shape.read(path, {**description, "data": {**description["data"], "format": form}})
-    shape.refuse_changed(release.data, read)
-    if not isinstance(read, Table):
-        return read
-    if read.frame.equals(release.data.frame):  # the same cells and types: a large table is held once
-        return release.data
-    return release.data.with_frame(read.frame).to_release()
+    return read_back(shape, release.data, path, {**description, "data": {**description["data"], "format": form}})
 
 
 def _remember_columns(data: Any) -> None:

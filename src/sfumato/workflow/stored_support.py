@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.attack import Homogeneity, Remining
+from sfumato.attack import Attack, Homogeneity, Remining, RuleInference
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
+from sfumato.data.source import is_spark_table
 from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
 from sfumato.engine.engine_names import EngineName
@@ -16,14 +17,19 @@ from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explai
 from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
-_RUNS = "every model, missing = own_value or drop, the attacks linking and homogeneity, and a release in Parquet"
-_ON_SPARK = ("generalize",)
-"""What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
+_RUNS = (
+    "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
+    "rule_inference, and a release in Parquet"
+)
+_ON_SPARK = ("generalize", "partition", "add_noise", "randomize_response")
+"""The methods that decide by counting where rows are, and whose plans can be sent to executors."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
     """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
     name = wanted or policy.data.engine
+    if name == "auto" and is_spark_table(policy.data.path):
+        return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
     reasons = list_unsupported(policy)
     if name in ("duckdb", "spark"):
         if name == "spark":
@@ -91,18 +97,23 @@ def list_unsupported(policy: Policy) -> list[str]:
     drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
     if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
         found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
+    blanks = any(method.utility == "blanks" for method in policy.protect)
     capped = [name for method in policy.protect if isinstance(method, TopCode) for name in method.columns]
+    if policy.data.missing not in (("own_value",) if drawn or blanks or capped else ("own_value", "drop")):
+        cells = "randomized columns" if drawn else "blanked entries" if blanks else "capped columns" if capped else ""
+        found.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
+    attacks = policy.attacks()
     found += [
         "homogeneity of a capped column"
-        for attack in policy.attacks()
+        for attack in attacks
         if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped
     ]
-    if policy.data.missing not in (("own_value",) if drawn or capped else ("own_value", "drop")):
-        beside = " with randomized columns" if drawn else " with capped columns" if capped else ""
-        found.append(f"missing = {policy.data.missing}{beside}")
+    if blanks:
+        found += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
+        attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
     sensitive = policy.roles.sensitive
-    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
-    if policy.attacks() and not policy.roles.quasi_identifying:
+    found += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
+    if attacks and not policy.roles.quasi_identifying:
         found.append("attacks without quasi-identifying columns")
     if policy.output.format not in (None, "parquet"):
         found.append(f"format = {policy.output.format}")
@@ -113,6 +124,13 @@ def list_unsupported(policy: Policy) -> list[str]:
     if policy.data.comment is not None:
         found.append("comments in text files")
     return found
+
+
+def _explain_unfit_for_blanks(attack: Attack) -> str | None:
+    """Why an attack cannot run on blanked entries; None if it can, or if others say so."""
+    if isinstance(attack, Homogeneity):
+        return "homogeneity with blanked entries"
+    return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
 
 
 def list_drawn_columns(method: Any) -> tuple[str, ...]:

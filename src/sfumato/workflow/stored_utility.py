@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sfumato.change import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.stored_claims import StoredEvidence, count_stored_sizes
+from sfumato.measure.entries.stored_entries import measure_blanked_share
 from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_interval_loss, measure_noise_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
 from sfumato.measure.stored_moments import measure_stored_moments
@@ -19,7 +20,10 @@ from sfumato.workflow.run_summary import get_starred_rows
 def measure_stored_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
     """What an analyst loses: detail and the sizes of classes, or what chance did to numbers."""
     report_progress("measuring what is left")
-    if release.method.utility == "chance":
+    kind = release.method.utility
+    if kind == "blanks":
+        figures = {"loss": measure_blanked_share(evidence.published, original)}
+    elif kind == "chance":
         figures = _measure_chance(release, evidence)
     elif release.method.truthful:
         figures = {**_measure_labels(evidence, original), **_measure_sizes(release, evidence)}
