@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Noise and answers on rows that stay where they are: those of memory, to the byte, however the rows are cut."""
+"""Noise, answers and caps on rows that stay where they are: those of memory, to the byte, however the rows are cut."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ METHODS: dict[str, Any] = {
         ranges={"y": (-60, 60)},
         discretize={"x": 3, "y": (-10, 10), "day": 4},
     ),
+    "caps": sf.TopCode(columns=("x", "y"), k=3, ends="both"),
+    "given caps": sf.TopCode(columns=("y", "x"), k=2, share=0.1, caps={"x": 5.25}),
     "answers": sf.RandomizeResponse(column=("word", "y"), p=0.7),
     "given": sf.RandomizeResponse(column="word", epsilon=1.0, categories=("a", "b", "c"), missing="answer"),
     "days": sf.RandomizeResponse(column="day", epsilon=0.5, kind="k_ary"),

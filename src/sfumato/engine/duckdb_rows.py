@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
 from sfumato.engine.coded_columns import read_coded_columns
+from sfumato.engine.dense_counts import count_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.stored_rows import (
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _BYTES_A_CODE = 3
+_MANY_ROWS = 1 << 18
+"""Fewer rows are counted by duckdb: our own way takes a moment to begin."""
 _FEW = 1 << 16
 """Of a column with at most so many values, all are kept."""
 _SHARE = 0.5
@@ -69,9 +72,22 @@ class DuckdbRows(StoredRows):
         """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
         if len(columns) == 1 and columns[0] in self._few:
             return self._few[columns[0]]
-        counted = self._count_distinct(columns)
+        counted = self._count_at_places(columns) or self._count_distinct(columns)
         self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(counted.counts))
         return counted
+
+    def _count_at_places(self, columns: Sequence[str]) -> RowCounts | None:
+        """Count here, in numbers; None if there are few rows, or too many that there could be."""
+        if self.height < _MANY_ROWS or not all(_has_plain_values(self.schema[name]) for name in columns):
+            return None
+        widths = [self.count_values(name) + 1 for name in columns]
+        if not fits_places(widths):
+            return None
+        numbers = [ValueNumbers() for _ in columns]
+        found = count_places(read_ahead(self._number_files(list(columns), numbers)), widths)
+        parts = zip(columns, numbers, split_places(found.places, widths), strict=True)
+        cells = [pl.Series(name, n.list_values(), dtype=self.schema[name]).gather(codes) for name, n, codes in parts]
+        return sort_counts(pl.DataFrame([*cells, pl.Series(COUNT, found.counts)]))
 
     def _count_distinct(self, columns: Sequence[str], limit: str = "") -> RowCounts:
         names = ", ".join(map(self._name, columns))
@@ -82,7 +98,18 @@ class DuckdbRows(StoredRows):
         return sort_counts(plain)
 
     def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
-        """Join every map in duckdb, then group: numbers are grouped faster than texts, and take less memory."""
+        """Count here if there is room; else join every map in duckdb, where numbers are grouped faster than texts."""
+        widths = [max(codes.missing, int(codes.codes.max(initial=0))) + 1 for codes in maps.values()]
+        if self.height >= _MANY_ROWS and fits_places(widths):
+            numbers = [ValueNumbers(codes) for codes in maps.values()]
+            found = count_places(read_ahead(self._number_files(list(maps), numbers)), widths)
+            if most is not None and len(found.places) > most:
+                raise TooManyRows
+            lines = zip(maps, split_places(found.places, widths), strict=True)
+            return RowCounts(pl.DataFrame([pl.Series(name, line) for name, line in lines]), found.counts)
+        return self._count_joined(maps, most)
+
+    def _count_joined(self, maps: Mapping[str, CodeMap], most: int | None) -> RowCounts:
         joins, cells = [], []
         for number, (name, codes) in enumerate(maps.items()):
             table = f"map_{number}"
@@ -101,10 +128,12 @@ class DuckdbRows(StoredRows):
         """Group in duckdb, then group the sizes of the groups."""
         if frozenset(columns) in self._sizes:
             return self._sizes[frozenset(columns)]
+        if (counted := self._count_at_places(columns)) is not None:
+            return SizeCounts(*np.unique_counts(counted.counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
-        counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return SizeCounts(counted["size"].to_numpy(writable=True), counted["classes"].to_numpy(writable=True))
+        found = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
+        return SizeCounts(found["size"].to_numpy(writable=True), found["classes"].to_numpy(writable=True))
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""
@@ -155,10 +184,9 @@ class DuckdbRows(StoredRows):
 
     def iterate_numbered(self, columns: Sequence[str]) -> Iterator[ShortCodes]:
         """From the numbers that the files hold, without a frame in between."""
-        return read_ahead(self._number_files(list(columns)))
+        return read_ahead(self._number_files(list(columns), [ValueNumbers() for _ in columns]))
 
-    def _number_files(self, chosen: list[str]) -> Iterator[ShortCodes]:
-        numbers = [ValueNumbers() for _ in chosen]
+    def _number_files(self, chosen: list[str], numbers: list[ValueNumbers]) -> Iterator[ShortCodes]:
         for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
             lines = np.empty((len(chosen), batch.num_rows), dtype=np.uint16)
             for number, name, line in zip(numbers, chosen, lines, strict=True):
@@ -209,16 +237,7 @@ class DuckdbRows(StoredRows):
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
-            duckdb = require_duckdb()
-            self._connection = duckdb.connect(
-                config={
-                    "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
-                    "temp_directory": str(self._scratch),
-                    "preserve_insertion_order": False,
-                    "autoinstall_known_extensions": False,
-                    "autoload_known_extensions": False,
-                }
-            )
+            self._connection = open_connection(self._scratch)
         return self._connection
 
     def _fetch(self, query: str, names: Sequence[str]) -> pl.DataFrame:
@@ -245,6 +264,25 @@ class DuckdbRows(StoredRows):
             except (pa.ArrowException, OSError):
                 return explain_damaged(file)
         return DataError(f"{self.source}: duckdb cannot count its rows ({type(error).__name__}); try --engine memory")
+
+
+def open_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
+    """A connection within its share of memory, which puts on disk what does not fit."""
+    connection: duckdb.DuckDBPyConnection = require_duckdb().connect(
+        config={
+            "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
+            "temp_directory": str(scratch),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    return connection
+
+
+def _has_plain_values(kind: pl.DataType) -> bool:
+    """Whether a column of such values can be made again from a list of them."""
+    return kind in (pl.String, pl.Boolean, pl.Date) or kind.is_integer()
 
 
 def require_duckdb() -> Any:

@@ -11,16 +11,26 @@ import pyarrow as pa
 
 from sfumato.arrays import Ints, ShortCodes
 from sfumato.engine.coded_columns import list_texts, split_column
+from sfumato.engine.stored_rows import CodeMap
 
 _WIDEST = 1 << 16
 
 
 class ValueNumbers:
-    """Numbers values in the order in which they are met, fewer than 2¹⁶; only values that occur get one."""
+    """Numbers below 2¹⁶ for values: given ones, or in the order in which they are met, then only for those that are."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: CodeMap | None = None) -> None:
         """Begin before the first row."""
         self._number_of: dict[object, int] = {}
+        self._rest: int | None = None
+        """The number of all that are not given."""
+        if given is not None:
+            self._number_of = dict(zip(given.values.to_list(), given.codes.tolist(), strict=True))
+            self._rest = given.missing
+
+    def list_values(self) -> list[object]:
+        """The values that were met, by their numbers."""
+        return list(self._number_of)
 
     def number_cells(self, column: pl.Series, line: ShortCodes) -> None:
         """Write the number of each cell."""
@@ -45,7 +55,7 @@ class ValueNumbers:
         return True
 
     def _write_numbers(self, values: Sequence[object], codes: Ints, line: ShortCodes) -> None:
-        numbers = [self._number_of.get(value, -1) for value in values]
+        numbers = [self._number_of.get(value, -1 if self._rest is None else self._rest) for value in values]
         if -1 in numbers:
             for place in np.flatnonzero(np.bincount(codes, minlength=len(values))).tolist():
                 numbers[place] = self._number_of.setdefault(values[place], len(self._number_of))

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attack import Attack, Linking, Outcome, RuleInference
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
 from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
-from sfumato.change import Change, ChangeKind
+from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
+from sfumato.change import ChangeKind
 from sfumato.data.cell_types import TypesOfCells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, has_stored_types
@@ -63,8 +64,9 @@ from sfumato.workflow.stored_utility import measure_stored_utility
 from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
-_HIDING = (ChangeKind.BLANKED,)
-_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED)
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED)
+_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED, ChangeKind.CAPPED)
+"""Columns in which a cell may be another than its original, and covers no range of values."""
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
@@ -90,12 +92,12 @@ def _run_in_scratch(
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published = comparison.published
-        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch)
+        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch, plan.details)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
         release = Release(published, method, plan.claims, plan.losses, plan.details, plan.changes)
-        attacks = _run_attacks(policy, comparison, plan.changes)
+        attacks = _run_attacks(policy, comparison, plan)
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = sealed.value
@@ -192,9 +194,7 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
     return tuple(findings)
 
 
-def _run_attacks(
-    policy: Policy, comparison: StoredComparison, changes: tuple[Change, ...]
-) -> tuple[tuple[Attack, Outcome], ...]:
+def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[tuple[Attack, Outcome], ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
     linkable = bool(comparison.published.quasi_identifying)
@@ -203,9 +203,11 @@ def _run_attacks(
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        if has_overlapping_classes(changes):
+        if isinstance(attack, RuleInference):
+            outcome = infer_stored_entries(attack, comparison.published, plan.details["hidden"])
+        elif has_overlapping_classes(plan.changes, comparison.published.quasi_identifying):
             originals, taken = comparison.original, comparison.taken
-            outcome = attack_covering_classes(attack, originals, comparison.published, taken, changes)
+            outcome = attack_covering_classes(attack, originals, comparison.published, taken, plan.changes)
         else:
             outcome = run_stored_attack(attack, comparison.published, comparison.blanked)
         outcomes.append((attack, outcome))
