@@ -16,6 +16,7 @@ Places = NDArray[np.integer[Any]]
 """Places in a list, in as few bytes as hold them: to look something up, not for arithmetic that could overflow."""
 Unsigned = NDArray[np.uint32]
 Shorts = NDArray[np.int16]
+ShortCodes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -31,6 +32,6 @@ ByteGrid = Annotated[Bytes, 2]
 WordGrid = Annotated[Words, 2]
 
 __all__ = [
-    "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "Places", "Shorts",
-    "SingleGrid", "Singles", "Unsigned", "WordGrid", "Words",
+    "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "Places", "ShortCodes",
+    "Shorts", "SingleGrid", "Singles", "Unsigned", "WordGrid", "Words",
 ]  # fmt: skip

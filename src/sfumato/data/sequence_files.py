@@ -80,12 +80,13 @@ def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
     files.refuse_nothing(path, sequences.offsets)
     header, words = files.number_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
-        closed = np.array([f"{word} {_ELEMENT_END}" for word in words], dtype=object)
-        elements = closed[sequences.codes].tolist()
-    else:
-        tokens = np.array(words, dtype=object)[sequences.codes].tolist()
-        bounds = pairwise(sequences.element_offsets.tolist())
-        elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
+        pieces = np.array([*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"], dtype=object)
+        codes = np.insert(sequences.codes, sequences.offsets[1:], len(words))
+        files.write_text(path, [*header, "".join(pieces[codes].tolist()).removesuffix("\n")])
+        return
+    tokens = np.array(words, dtype=object)[sequences.codes].tolist()
+    bounds = pairwise(sequences.element_offsets.tolist())
+    elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
     lines = (" ".join([*elements[start:stop], _SEQUENCE_END]) for start, stop in pairwise(sequences.offsets.tolist()))
     files.write_text(path, [*header, *lines])
 

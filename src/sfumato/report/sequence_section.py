@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
 from sfumato.measure.sequences.support_counts import count_supports
-from sfumato.measure.sequences.visits import edit_distances, flow_counts
+from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
 from sfumato.report.grid_pictures import draw_grid_figures
@@ -191,19 +191,11 @@ def _draw_steps(published: Sequences, original: Sequences | None = None) -> Repo
 
 
 def _draw_items(published: Sequences, original: Sequences | None = None) -> ReportFigure:
-    several = [_count_owners(data) for data in (original, published) if data is not None]
+    several = [count_holders(data) for data in (original, published) if data is not None]
     common = sorted(several[0], key=lambda item: (-several[0][item], item))[:_MOST]
     counts = [[owners.get(item, 0) for item in common] for owners in several]
     caption = f"How many sequences hold each item, of the {len(common)} most frequent."
     return _build_pair_figure("Items", caption, [wording.shorten_label(item) for item in common], counts, "Item")
-
-
-def _count_owners(data: Sequences) -> dict[str, int]:
-    """How many sequences hold each item."""
-    owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
-    keys = np.unique(owners * max(len(data.items), 1) + data.codes)
-    counts = np.bincount(keys % max(len(data.items), 1), minlength=len(data.items))
-    return {str(item): int(count) for item, count in zip(data.items, counts, strict=False)}
 
 
 def _build_pair_figure(

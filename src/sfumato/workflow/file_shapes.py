@@ -16,6 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Codes
 from sfumato.baskets import Baskets, Items
+from sfumato.data.basket_files import parse_item_types
 from sfumato.data.format_limits import LIMITS
 from sfumato.data.formulas import (
     count_formulas,
@@ -29,6 +30,7 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.data.rule_set_files import is_rule_set_file
 from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.data.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
+from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.patterns import Patterns
@@ -164,16 +166,13 @@ class BasketsShape(FileShape):
     """Baskets: FIMI, SPMF or long form, without ids."""
 
     name = "baskets"
-    kind = Baskets
+    kind: ClassVar[type] = Baskets
     formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
 
     def usual_format(self, data: Baskets) -> str:
         """FIMI, unless an item's name contains a space; then SPMF, unless a basket is empty."""
-        words = [str(item) for item in data.items]
-        if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
-            return "fimi"
         sizes = data.offsets[1:] - data.offsets[:-1]
-        return "long" if len(sizes) and int(sizes.min()) == 0 else "spmf"
+        return choose_basket_format(data.items, has_empty=bool(len(sizes)) and int(sizes.min()) == 0)
 
     def read_input(self, data: Any) -> Baskets:
         """Read the baskets of a policy."""
@@ -217,6 +216,23 @@ class BasketsShape(FileShape):
             same = np.array_equal(codes[np.lexsort((codes, basket))], written.codes)
         if not same:
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
+
+
+def choose_basket_format(items: Items, *, has_empty: bool) -> str:
+    """The format that holds such items, if a policy names none."""
+    words = [str(item) for item in items]
+    if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
+        return "fimi"
+    return "long" if has_empty else "spmf"
+
+
+def type_item_names(items: Items) -> Items:
+    """Items that are all whole numbers as numbers: one hidden item with a name makes all of a file's items text."""
+    if not all(isinstance(item, str) for item in items):
+        return items
+    typed = parse_item_types([str(item) for item in items])
+    # Not every format can hold negative ones.
+    return items if any(isinstance(item, int) and item < 0 for item in typed) else tuple(typed)
 
 
 class SequencesShape(FileShape):
@@ -266,11 +282,13 @@ class SequencesShape(FileShape):
         number = {str(item): index for index, item in enumerate(written.items)}
         known = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
         codes = known[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
-        element = np.repeat(np.arange(len(read.element_offsets) - 1), np.diff(read.element_offsets))
+        if (np.diff(known) <= 0).any():  # else they ascend within each element, as those that were read do
+            element = np.repeat(np.arange(len(read.element_offsets) - 1), np.diff(read.element_offsets))
+            codes = codes[np.lexsort((codes, element))]
         if not (
             np.array_equal(written.offsets, read.offsets)
             and np.array_equal(written.element_offsets, read.element_offsets)
-            and np.array_equal(codes[np.lexsort((codes, element))], written.codes)
+            and np.array_equal(codes, written.codes)
         ):
             raise ClaimBroken("the sequences do not read back from the file as they were written; try another format")
 
@@ -341,6 +359,10 @@ def find_shape(data: Any) -> FileShape:
         from sfumato.workflow.stored_shape import StoredTableShape
 
         return StoredTableShape()
+    if isinstance(data, StoredBaskets):
+        from sfumato.workflow.stored_basket_files import StoredBasketsShape
+
+        return StoredBasketsShape()
     return next(shape for shape in SHAPES if isinstance(data, shape.kind))
 
 

@@ -7,7 +7,7 @@ from sfumato.details import SequenceDetails
 from sfumato.errors import PolicyError
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.measure.sequences.hidden_sequences import drop_mark
-from sfumato.measure.sequences.pattern_changes import pattern_changes
+from sfumato.measure.sequences.pattern_changes import compare_supports
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support
 from sfumato.release import Release
@@ -27,7 +27,7 @@ def measure_sequence_utility(
     details = release.details.part(SequenceDetails)
     hidden = [] if details is None or details.sensitive is None else [pattern for pattern, _ in details.sensitive]
     try:
-        changes = pattern_changes(original, published, min_support, hidden=hidden, at_most=MOST_PATTERNS)
+        changes = compare_supports(original, published, min_support, hidden=hidden, at_most=MOST_PATTERNS)
     except PolicyError:
         return figures
     measured = {

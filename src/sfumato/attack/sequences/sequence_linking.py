@@ -9,7 +9,6 @@ of Pensa, Monreale, Pinelli and Pedreschi 2008, who publish sequences so that no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -137,16 +136,16 @@ def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Gener
 
 def _draw_points(sequences: Sequences, rows: Ints, count: int, chance: np.random.Generator) -> _KnownPoints:
     """One item of each of some elements of each row, in order; all elements of a shorter row."""
-    drawn: list[Codes] = [np.zeros(0, dtype=np.int32)]
-    for row in rows.tolist():
-        first, stop = int(sequences.offsets[row]), int(sequences.offsets[row + 1])
-        elements = np.arange(first, stop)
-        if stop - first > count:
-            elements = np.sort(chance.choice(elements, size=count, replace=False))
-        begins, ends = sequences.element_offsets[elements], sequences.element_offsets[elements + 1]
-        drawn.append(sequences.codes[begins + (chance.random(elements.size) * (ends - begins)).astype(np.int64)])
-    offsets = np.cumsum([points.size for points in drawn], dtype=np.int64)
-    return _KnownPoints(np.concatenate(drawn), offsets)
+    sizes = np.diff(sequences.offsets)[rows]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    places = np.arange(bounds[-1]) - np.repeat(bounds[:-1], sizes)
+    elements = np.repeat(sequences.offsets[rows], sizes) + places
+    # In the order of random numbers, the first elements of a row are a random choice.
+    order = np.lexsort((chance.random(elements.size), np.repeat(np.arange(rows.size), sizes)))
+    chosen = np.sort(elements[order][places < count])
+    first, width = sequences.element_offsets[chosen], np.diff(sequences.element_offsets)[chosen]
+    codes = sequences.codes[first + (chance.random(chosen.size) * width).astype(np.int64)]
+    return _KnownPoints(codes, np.concatenate(([0], np.cumsum(np.minimum(sizes, count)))))
 
 
 @dataclass(frozen=True)
@@ -161,25 +160,26 @@ class _Searched:
     weights: Ints
     """How often each distinct one occurs."""
     index: Any
+    code_of: dict[str, int]
 
     @classmethod
     def of(cls, sequences: Sequences) -> _Searched:
         """Find equal sequences, if their elements are single items."""
+        from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
         from sfumato.kernels.sequences.known_points import index_rows
 
         places = np.arange(len(sequences), dtype=np.int64)
         arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
         if sequences.codes.size == sequences.element_offsets.size - 1:
-            content = sequences.codes.tobytes()
-            numbers: dict[bytes, int] = {}
-            spelled = (content[4 * first : 4 * stop] for first, stop in pairwise(sequences.offsets.tolist()))
-            places = np.fromiter((numbers.setdefault(text, len(numbers)) for text in spelled), np.int64, len(sequences))
-            codes = np.frombuffer(b"".join(numbers), dtype=np.int32)
-            offsets = np.cumsum([0, *(len(text) // 4 for text in numbers)], dtype=np.int64)
-            arrays = (offsets, np.arange(codes.size + 1), codes)
+            distinct = find_distinct_rows(sequences.codes, sequences.offsets)
+            begins, lengths = sequences.offsets[distinct.firsts], np.diff(sequences.offsets)[distinct.firsts]
+            offsets = np.concatenate(([0], np.cumsum(lengths)))
+            codes = sequences.codes[np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])]
+            places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
         weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
         index = index_rows(*arrays, max(len(sequences.items), 1))
-        return cls(sequences.items, arrays, places, weights, index)
+        code_of = {str(item): code for code, item in enumerate(sequences.items)}
+        return cls(sequences.items, arrays, places, weights, index, code_of)
 
 
 def _look_up(
@@ -188,10 +188,9 @@ def _look_up(
     """The published sequences that hold most of what is known of each person, counted up to `enough`."""
     from sfumato.kernels.sequences.known_points import BestRows, KnownTraces, find_best_rows
 
-    code_of = {str(item): code for code, item in enumerate(searched.items)}
-    translated = np.array([code_of.get(str(item), -1) for item in owner.items], dtype=np.int32)
+    codes = [searched.code_of.get(str(owner.items[code]), -1) for code in known.codes.tolist()]
     own_places = np.where(own >= 0, searched.places[own], -1) if len(searched.places) else np.full_like(own, -1)
-    traces = KnownTraces(translated[known.codes], known.offsets, own_places)
+    traces = KnownTraces(np.array(codes, dtype=np.int32), known.offsets, own_places)
     best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in range(3)))
     masks = np.zeros(max(len(searched.items), 1), dtype=np.uint64)
     find_best_rows(*searched.arrays, searched.weights, searched.index, traces, order == "ordered", enough, masks, best)

@@ -17,7 +17,7 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import list_elements, support
-from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
+from sfumato.mine.sequences.subsequences import find_subsequences, list_named_patterns
 from sfumato.progress import report_progress
 from sfumato.public.marked_items import MARK
 from sfumato.randomness import Randomness
@@ -128,13 +128,8 @@ def _mine(
 ) -> dict[NamedPattern, int]:
     """Frequent patterns by the names of their items; none with a mark."""
     found = find_subsequences(sequences, least, longest, max_gap, window)
-    names = [str(item) for item in found.items]
-    supports = found.supports.tolist()
-    patterns = {
-        tuple(tuple(sorted(names[code] for code in element)) for element in pattern): supports[number]
-        for number, pattern in enumerate(list_pattern_codes(found))
-    }
-    return {pattern: count for pattern, count in patterns.items() if not any(MARK in element for element in pattern)}
+    patterns = zip(list_named_patterns(found), found.supports.tolist(), strict=True)
+    return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
 
 
 def _rank(below: dict[NamedPattern, int], mined: dict[NamedPattern, int], limit: int) -> Iterator[list[NamedPattern]]:

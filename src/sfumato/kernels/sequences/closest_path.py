@@ -2,9 +2,9 @@
 """The path of a prefix tree that has the longest subsequence in common with a sequence.
 
 A longest common subsequence is computed 64 positions at a time (Hyyrö 2004): the row of the dynamic program for a path
-is a bit vector, and each node of the tree changes its parent's row by one addition. A subtree is skipped if its height
-shows that nothing below it can win. For sequences of the same labels the tree is first made smaller: other labels
-change nothing, so they are left out, and paths that are then the same are searched once.
+is a bit vector, and each node of the tree changes its parent's row by one addition. A row also shows how many levels a
+path must still have to win, and children are visited from the highest on, so that all that are too low are skipped at
+once. Short sequences are searched for several at a time.
 """
 
 from __future__ import annotations
@@ -17,45 +17,18 @@ from sfumato.arrays import Codes, Flags, Ints, WordGrid
 from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
 from sfumato.kernels.compilation import compile_cached, record
+from sfumato.kernels.sequences.closest_batch import (
+    LANES,
+    MOST_POSITIONS,
+    BatchSearch,
+    empty_batch,
+    fill_batch,
+    search_batch,
+)
+from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree, merge_tree
 
 SHARE_OF_STEP = 2
 """A step of a search takes as long as merging so many nodes."""
-
-
-@record
-class PathTree(NamedTuple):
-    """A prefix tree in preorder; node 0 is the root."""
-
-    labels: Codes
-    parents: Ints
-    depths: Ints
-    ends: Ints
-    """The node after the last one below each node."""
-    heights: Ints
-    """How many levels there are below each node."""
-    supports: Ints
-    """How many sequences pass each node."""
-
-
-@record
-class MergedTree(NamedTuple):
-    """A tree to search, node 0 its root: the nodes of a prefix tree, or groups of them."""
-
-    labels: Codes
-    eldest: Ints
-    """The first child of each node, or 0."""
-    younger: Ints
-    """The next child of its parent, or 0."""
-    parents: Ints
-    heights: Ints
-    nodes: Ints
-    """The node of the prefix tree that wins in its group: the shortest path, the most support, the first in order."""
-    depths: Ints
-    """And its depth."""
-    supports: Ints
-    """And its support."""
-    tops: Ints
-    """The most support of any node in the group."""
 
 
 @record
@@ -76,16 +49,27 @@ class PathSearch(NamedTuple):
 
     masks: WordGrid
     """For each label, the positions of the sequence that hold it."""
-    members: Flags
-    """The labels that the merged tree holds."""
-    groups: Ints
-    """For each node of the prefix tree, its group."""
     rows: WordGrid
     """For each depth, the row of the dynamic program."""
     common: Ints
     """For each depth, the length of the longest common subsequence."""
-    cursors: Ints
-    """For each depth, the next child of the node there."""
+    stops: Ints
+    """For each depth, where the nodes below the node there end."""
+    lowest: Ints
+    """For each depth, the least height with which a child of the node there can win."""
+
+
+@record
+class SearchScratch(NamedTuple):
+    """Scratch space for both searches, and for a smaller tree."""
+
+    single: PathSearch
+    batch: BatchSearch
+    members: Flags
+    """The labels that the smaller tree holds."""
+    place_of: Ints
+    groups: NodeGroups
+    merged: SearchTree
 
 
 @part
@@ -151,70 +135,47 @@ def _draws_level(best, tree, node, common):  # type: ignore[no-untyped-def]
 
 
 @part
-def _search_tree(tree, search, length, words, best, is_by_height):  # type: ignore[no-untyped-def]
+def _count_levels(search, depth, length, height, wanted):  # type: ignore[no-untyped-def]
+    """The least number of levels below a node with which a path can have so much in common; more than it has if none.
+
+    A level more adds at most one and leaves at most one position less to what is matched so far, so that more levels
+    are never worse.
+    """
+    levels = max(wanted - search.common[depth], np.int64(1))
+    while levels <= height and _bound_common(search, depth, length, levels) < wanted:
+        levels += 1
+    return levels
+
+
+@part
+def _search_tree(tree, count, search, length, words, best):  # type: ignore[no-untyped-def]
     """The node whose path wins, and how many steps it took to find it."""
-    search.common[0], search.cursors[0] = 0, tree.eldest[0]
-    depth, steps = 1, 0
-    while depth > 0:
-        node = search.cursors[depth - 1]
-        if node == 0:
-            depth -= 1
-            continue
+    search.common[0], search.stops[0], search.lowest[0] = 0, count, 0
+    node, steps = np.int64(1), np.int64(0)
+    while node < count:
         steps += 1
-        search.cursors[depth - 1] = tree.younger[node]
-        common, height = search.common[depth - 1], tree.heights[node]
-        if common + 1 + height < best.common:
-            depth -= is_by_height  # then no sibling that is left is higher
+        depth, height = np.int64(tree.levels[node]), np.int64(tree.heights[node])
+        common = search.common[depth - 1]
+        if height < search.lowest[depth - 1] or common + 1 + height < best.common:
+            node = search.stops[depth - 1]  # no sibling that is left is higher
             continue
         extended = _extend_row(search, depth, tree.labels[node], words)
         if extended > common:
             common = extended
             if _beats(best, tree, node, common):
-                best = _ClosestPath(tree.nodes[node], common, tree.depths[node], tree.supports[node])
-        if height == 0 or common + height < best.common:
-            continue
-        most = _bound_common(search, depth, length, height)
-        if most > best.common or (most == best.common and _draws_level(best, tree, node, common)):
-            search.common[depth], search.cursors[depth] = common, tree.eldest[node]
-            depth += 1
+                best = _ClosestPath(
+                    np.int64(tree.nodes[node]), common, np.int64(tree.depths[node]), np.int64(tree.supports[node])
+                )
+        end = np.int64(tree.ends[node])
+        if common + height >= best.common:
+            search.common[depth] = common
+            wanted = best.common + (0 if _draws_level(best, tree, node, common) else 1)
+            levels = _count_levels(search, depth, length, height, wanted)
+            if levels <= height:
+                search.stops[depth], search.lowest[depth] = end, levels - 1
+                end = node + 1
+        node = end
     return best.node, steps
-
-
-@part
-def _find_group(merged, parent, label):  # type: ignore[no-untyped-def]
-    """The child with a label, or 0."""
-    child = merged.eldest[parent]
-    while child and merged.labels[child] != label:
-        child = merged.younger[child]
-    return child
-
-
-@part
-def _merge_tree(tree, search, merged):  # type: ignore[no-untyped-def]
-    """Leave out the labels that are no members, and make one group of the nodes whose paths are then the same."""
-    merged.eldest[0], merged.heights[0], search.groups[0] = 0, 0, 0
-    count = np.int64(1)
-    for node in range(1, tree.labels.shape[0]):
-        parent = search.groups[tree.parents[node]]
-        label, depth, support = tree.labels[node], tree.depths[node], tree.supports[node]
-        if not search.members[label]:
-            search.groups[node] = parent
-            continue
-        group = _find_group(merged, parent, label)
-        is_new = group == 0
-        if is_new:
-            group, count = count, count + 1
-            merged.labels[group], merged.parents[group] = label, parent
-            merged.younger[group], merged.eldest[parent] = merged.eldest[parent], group
-            merged.eldest[group], merged.heights[group], merged.tops[group] = 0, 0, support
-        search.groups[node] = group
-        merged.tops[group] = max(merged.tops[group], support)
-        best_depth = merged.depths[group]
-        if is_new or depth < best_depth or (depth == best_depth and support > merged.supports[group]):
-            merged.nodes[group], merged.depths[group], merged.supports[group] = node, depth, support
-    for group in range(count - 1, 0, -1):
-        parent = merged.parents[group]
-        merged.heights[parent] = max(merged.heights[parent], merged.heights[group] + 1)
 
 
 @part
@@ -232,7 +193,7 @@ def _has_members_only(cut, number, members):  # type: ignore[no-untyped-def]
 
 
 @part
-def _find_closest_path(tree, searched, cut, number, search, is_by_height):  # type: ignore[no-untyped-def]
+def _find_closest_path(tree, searched, count, cut, number, search):  # type: ignore[no-untyped-def]
     """The last node of the winning path of one sequence, and how many steps it took to find it."""
     begin, length = cut.offsets[number], cut.offsets[number + 1] - cut.offsets[number]
     words = (length + 63) // 64
@@ -243,47 +204,82 @@ def _find_closest_path(tree, searched, cut, number, search, is_by_height):  # ty
     start = cut.starts[number]
     begins = tree.depths[start]
     best = _ClosestPath(start, begins, begins, tree.supports[start] if start else np.int64(-1))
-    found = _search_tree(searched, search, length, words, best, is_by_height)
+    found = _search_tree(searched, count, search, length, words, best)
     for place in range(length):
         for word in range(words):
             search.masks[cut.labels[begin + place], word] = 0
     return found
 
 
-@compile_kernel("void(PathTree, MergedTree, MergedTree, CutSequences, PathSearch, int64, int64, int64[::1])")
-def find_closest_paths(tree, whole, merged, cut, search, first, last, closest):  # type: ignore[no-untyped-def]
+@part
+def _end_batch(cut, first, last):  # type: ignore[no-untyped-def]
+    """The sequence after those that are searched for together with the first one: several short ones, or a long one."""
+    number = first
+    while number < min(first + LANES, last) and cut.offsets[number + 1] - cut.offsets[number] <= MOST_POSITIONS:
+        number += 1
+    return max(number, first + 1)
+
+
+@part
+def _find_paths(tree, searched, count, cut, first, last, scratch, closest):  # type: ignore[no-untyped-def]
+    """Search for the paths of a batch; returns how many steps it took."""
+    if cut.offsets[first + 1] - cut.offsets[first] > MOST_POSITIONS:
+        closest[first], steps = _find_closest_path(tree, searched, count, cut, first, scratch.single)
+        return steps
+    fill_batch(tree, cut, first, last, scratch.batch)
+    steps = search_batch(searched, count, scratch.batch)
+    for number in range(first, last):
+        closest[number] = scratch.batch.best_node[number - first]
+    empty_batch(cut, first, last, scratch.batch)
+    return steps
+
+
+@compile_kernel("void(PathTree, SearchTree, CutSequences, SearchScratch, int64, int64, int64[::1])")
+def find_closest_paths(tree, whole, cut, scratch, first, last, closest):  # type: ignore[no-untyped-def]
     """The last node of the winning path of each sequence; the root if no path has anything in common with it.
 
-    `whole` is the prefix tree, children from the highest on; `merged` has room for a smaller one, which is made as soon
-    as a search in the whole one was long enough for it to pay off in the rest of the run.
+    `whole` is the prefix tree. A smaller one is made for sequences of the same labels as soon as a search in the whole
+    one was long enough for it to pay off in the rest of their run.
     """
-    member = np.int64(-1)
-    for number in range(first, last):
-        run = cut.runs[number]
-        if member >= 0 and cut.runs[member] == run and _has_members_only(cut, number, search.members):
-            closest[number] = _find_closest_path(tree, merged, cut, number, search, 0)[0]
+    nodes, count = tree.labels.shape[0], np.int64(0)
+    members, member, number = scratch.members, np.int64(-1), np.int64(first)
+    while number < last:
+        is_merged = member >= 0 and cut.runs[member] == cut.runs[number]
+        begin, number = number, _end_batch(cut, number, min(cut.runs[number], last) if is_merged else last)
+        for other in range(begin, number):
+            is_merged = is_merged and _has_members_only(cut, other, members)
+        if is_merged:
+            _find_paths(tree, scratch.merged, count, cut, begin, number, scratch, closest)
             continue
-        closest[number], steps = _find_closest_path(tree, whole, cut, number, search, 1)
-        if SHARE_OF_STEP * steps * (min(run, last) - number - 1) > tree.labels.shape[0]:
+        steps = _find_paths(tree, whole, nodes, cut, begin, number, scratch, closest)
+        if number < last and SHARE_OF_STEP * steps * (min(cut.runs[number], last) - number) > LANES * nodes:
             if member >= 0:
-                _set_members(cut, member, search.members, False)
-            member = np.int64(number)
-            _set_members(cut, member, search.members, True)
-            _merge_tree(tree, search, merged)
+                _set_members(cut, member, members, False)
+            member = number
+            _set_members(cut, member, members, True)
+            count = merge_tree(tree, members, scratch.place_of, scratch.single.stops, scratch.groups, scratch.merged)
     if member >= 0:
-        _set_members(cut, member, search.members, False)
+        _set_members(cut, member, members, False)
 
 
 @compile_cached("void(PathTree, CutSequences, int64, int64, int64, int64[::1])")
 def count_containing_paths(tree, cut, first, last, enough, counts):  # type: ignore[no-untyped-def]
     """How many sequences that end in the tree contain each of some others; counting stops at `enough`."""
-    matched = np.zeros(tree.depths.max() + 1, dtype=np.int64)
+    deepest = tree.depths.max()
+    matched = np.zeros(deepest + 1, dtype=np.int64)
+    missing = np.zeros(deepest + 1, dtype=np.uint64)
     for number in range(first, last):
         begin, length = cut.offsets[number], cut.offsets[number + 1] - cut.offsets[number]
+        missing[length] = 0
+        for place in range(length - 1, -1, -1):
+            missing[place] = missing[place + 1] | np.uint64(1) << np.uint64(cut.labels[begin + place] % 64)
         total, node = 0, 1
         while node < len(tree.labels) and total < enough:
             depth = tree.depths[node]
             place = matched[depth - 1]
+            if missing[place] & ~tree.below[node]:
+                node = tree.ends[node]
+                continue
             place += tree.labels[node] == cut.labels[begin + place]
             matched[depth] = place
             if place == length:

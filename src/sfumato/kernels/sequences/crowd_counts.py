@@ -76,8 +76,8 @@ def count_least_containing(inner, candidates, outer, starts, first, last, least)
     return least
 
 
-@compile_cached("void(SpelledRows, SpelledRows, boolean[::1])")
-def compare_rows(inner, outer, contained):  # type: ignore[no-untyped-def]
-    """Whether each sequence is a subsequence of the one in the same place."""
+@compile_cached("void(SpelledRows, SpelledRows, int64[::1], boolean[::1])")
+def compare_rows(inner, outer, owners, contained):  # type: ignore[no-untyped-def]
+    """Whether each sequence is a subsequence of its owner among the others."""
     for row in range(len(contained)):
-        contained[row] = is_contained(inner, row, outer, row)
+        contained[row] = is_contained(inner, row, outer, owners[row])

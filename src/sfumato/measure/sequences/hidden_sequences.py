@@ -18,7 +18,7 @@ from sfumato.baskets import Item
 from sfumato.errors import DataError
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.sequences.ghost_search import count_ghosts
-from sfumato.measure.sequences.sequence_checks import number_items, spell_sequences, unpack_spellings
+from sfumato.measure.sequences.sequence_checks import lay_out_rows, number_items
 from sfumato.release import Number
 from sfumato.sequences import Sequences
 
@@ -98,11 +98,9 @@ def count_added(published: Sequences, original: Sequences, rows: Ints | None = N
     if len(owners) != len(published) or (len(owners) and owners.max() >= len(original)):
         raise DataError(f"{len(published)} published sequences cannot be compared with {len(original)} originals")
     numbers = number_items(original, published)
-    spelled = spell_sequences(original, numbers)
-    before = unpack_spellings([spelled[row] for row in owners.tolist()], np.ones(len(owners), dtype=np.int64))
-    after = unpack_spellings(spell_sequences(drop_mark(published, mark), numbers), np.ones(len(owners), np.int64))
+    before, after = (lay_out_rows(data, numbers) for data in (original, drop_mark(published, mark)))
     contained = np.zeros(len(owners), dtype=np.bool_)
-    compare_rows(after, before, contained)
+    compare_rows(after, before, owners.copy(), contained)
     return int((~contained).sum())
 
 

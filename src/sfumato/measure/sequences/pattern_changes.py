@@ -16,14 +16,14 @@ from typing import Any
 from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.support_counts import Pattern, count_supports
 from sfumato.mine.sequences.containment import list_elements
-from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_pattern_codes
+from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_named_patterns
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences
 
 
 @dataclass(frozen=True)
-class PatternChanges:
+class SupportChanges:
     """The frequent patterns before and after. Hidden patterns, and those that contain one, count as neither."""
 
     before: int
@@ -39,8 +39,6 @@ class PatternChanges:
     no such pattern."""
     support_distance: int
     """The sum of the differences of supports, over all patterns that are frequent before or after."""
-    marks: int
-    """M1: items of the originals that were marked, deleted or replaced."""
     support_distortion: float | None
     """M3: the mean share of its support that a pattern frequent in the release has lost; None, and not 0, if no pattern
     is left. A pattern that is in no original does not count."""
@@ -67,6 +65,14 @@ class PatternChanges:
         return (self.before - self.after) / self.before if self.before else None
 
 
+@dataclass(frozen=True)
+class PatternChanges(SupportChanges):
+    """The frequent patterns before and after, and how much was changed."""
+
+    marks: int
+    """M1: items of the originals that were marked, deleted or replaced."""
+
+
 def pattern_changes(
     original: Sequences,
     published: Sequences,
@@ -83,6 +89,24 @@ def pattern_changes(
     `min_support` as a share is one of the originals. `hidden` are patterns that were hidden on purpose: losing them is
     no loss. An error is raised if more than `at_most` patterns are frequent before or after.
     """
+    changes = compare_supports(
+        original, published, min_support, max_length, max_gap, window, hidden=hidden, at_most=at_most
+    )
+    return PatternChanges(**vars(changes), marks=count_marks(original, published))
+
+
+def compare_supports(
+    original: Sequences,
+    published: Sequences,
+    min_support: Support,
+    max_length: int | None = None,
+    max_gap: int | None = None,
+    window: int | None = None,
+    *,
+    hidden: Iterable[Any] = (),
+    at_most: int | None = None,
+) -> SupportChanges:
+    """The same without counting what was changed."""
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden]
@@ -97,29 +121,22 @@ def pattern_changes(
     # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
     shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
-    return PatternChanges(
+    return SupportChanges(
         before=len(before),
         after=len(after),
         lost=len(lost),
         ghosts=len(ghosts),
         sup_sim=fsum(ratios) / len(ratios) if ratios else None,
         support_distance=sum(abs(old - new) for old, new in (*pairs, *lost, *ghosts)),
-        marks=count_marks(original, published),
         support_distortion=fsum(shares) / len(shares) if shares else None,
     )
 
 
 def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
-    """Patterns by the names of their items: a file may have turned numbers into text."""
-    names = [str(item) for item in found.items]
-    supports = found.supports.tolist()
-    named = {
-        tuple(tuple(sorted(names[code] for code in element)) for element in pattern): supports[number]
-        for number, pattern in enumerate(list_pattern_codes(found))
-    }
+    """Patterns by the names of their items, without hidden ones."""
     return {
         pattern: count
-        for pattern, count in named.items()
+        for pattern, count in zip(list_named_patterns(found), found.supports.tolist(), strict=True)
         if not any(MARK in element for element in pattern) and not any(_holds(pattern, secret) for secret in secrets)
     }
 

@@ -13,11 +13,11 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Codes, Ints, Words
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.progress import report_progress
 from sfumato.release import Number
@@ -37,12 +37,19 @@ class DistinctSequences:
     @classmethod
     def of(cls, data: Sequences, numbers: Mapping[str, int]) -> DistinctSequences:
         """Collect them; items are compared as text."""
-        spelled = spell_sequences(data, numbers)
-        counts: dict[bytes, int] = {}
-        for text in spelled:
-            counts[text] = counts.get(text, 0) + 1
-        spellings = sorted(counts)
-        return cls(spellings, unpack_spellings(spellings, np.array([counts[text] for text in spellings], np.int64)))
+        from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+
+        marked, bounds = _mark_elements(data, numbers)
+        distinct = find_distinct_rows(marked, bounds)
+        content, ends = marked.tobytes(), bounds.tolist()
+        firsts = distinct.firsts.tolist()
+        spelled = [content[4 * ends[row] : 4 * ends[row + 1]] for row in firsts]
+        order = np.array(sorted(range(len(spelled)), key=spelled.__getitem__), dtype=np.int64)
+        spellings = [spelled[index] for index in order.tolist()]
+        begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
+        sorted_bounds = np.concatenate(([0], np.cumsum(lengths)))
+        places = np.repeat(begins - sorted_bounds[:-1], lengths) + np.arange(sorted_bounds[-1])
+        return cls(spellings, _unpack_elements(marked[places], sorted_bounds, distinct.weights[order]))
 
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
@@ -61,33 +68,67 @@ def number_items(*several: Sequences) -> dict[str, int]:
 
 def spell_sequences(data: Sequences, numbers: Mapping[str, int]) -> list[bytes]:
     """Each sequence as bytes: its items' numbers, ascending in each element, with -1 after each element."""
+    marked, bounds = _mark_elements(data, numbers)
+    content = marked.tobytes()
+    return [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds.tolist())]
+
+
+class _MarkedElements(NamedTuple):
+    numbers: Codes
+    """Of the items, with -1 after each element."""
+    bounds: Ints
+    """Where each sequence begins."""
+
+
+def number_codes(data: Sequences, numbers: Mapping[str, int]) -> Codes:
+    """The number of each item, ascending in each element."""
     number = np.array([numbers[str(item)] for item in data.items], dtype=np.int32)
+    codes: Codes = number[data.codes] if len(number) else np.zeros(0, dtype=np.int32)
+    if (np.diff(number) > 0).all() or len(codes) == len(data.element_offsets) - 1:
+        return codes
     elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))
-    codes = number[data.codes] if len(number) else np.zeros(0, dtype=np.int32)
-    codes = codes[np.lexsort((codes, elements))]
-    marked = np.insert(codes, data.element_offsets[1:], np.int32(-1)) if len(codes) else codes
+    return codes[np.lexsort((codes, elements))]
+
+
+def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
+    codes = number_codes(data, numbers)
+    marked = np.full(len(codes) + len(data.element_offsets) - 1, -1, dtype=np.int32)
     # Each element is longer by its mark.
-    bounds = (data.element_offsets[data.offsets] + data.offsets).tolist()
-    content = marked.astype(np.int32).tobytes()
-    return [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds)]
+    elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))
+    marked[np.arange(len(codes)) + elements] = codes
+    return _MarkedElements(marked, data.element_offsets[data.offsets] + data.offsets)
 
 
-def unpack_spellings(spellings: list[bytes], weights: Ints) -> Any:
-    """Sequences as arrays for kernels."""
+def _unpack_elements(marked: Codes, ends: Ints, weights: Ints) -> Any:
+    """Sequences with marks after their elements as arrays for kernels."""
     from sfumato.kernels.sequences.crowd_counts import SpelledRows
 
-    marked = np.frombuffer(b"".join(spellings), dtype=np.int32)
-    ends = np.cumsum([0, *(len(text) // 4 for text in spellings)])
     is_mark = marked < 0
     closed = np.concatenate(([0], np.cumsum(is_mark)))
     items_before = np.concatenate(([0], np.cumsum(~is_mark)))
     element_offsets = np.concatenate(([0], items_before[np.flatnonzero(is_mark) + 1])).astype(np.int64)
     codes = np.ascontiguousarray(marked[~is_mark])
     offsets = closed[ends].astype(np.int64)
-    marks = np.zeros(len(spellings), dtype=np.uint64)
-    owners = np.repeat(np.arange(len(spellings)), np.diff(items_before[ends]))
-    np.bitwise_or.at(marks, owners, np.uint64(1) << (codes % 64).astype(np.uint64))
-    return SpelledRows(offsets, element_offsets, codes, marks, weights)
+    return SpelledRows(offsets, element_offsets, codes, _sketch_rows(codes, items_before[ends]), weights)
+
+
+def lay_out_rows(data: Sequences, numbers: Mapping[str, int]) -> Any:
+    """Sequences as arrays for kernels, each as it is, equal ones too."""
+    from sfumato.kernels.sequences.crowd_counts import SpelledRows
+
+    codes = number_codes(data, numbers)
+    marks = _sketch_rows(codes, data.element_offsets[data.offsets])
+    return SpelledRows(data.offsets.copy(), data.element_offsets.copy(), codes, marks, np.ones(len(data), np.int64))
+
+
+def _sketch_rows(codes: Codes, bounds: Ints) -> Words:
+    """A bit for the items of each sequence."""
+    marks = np.zeros(len(bounds) - 1, dtype=np.uint64)
+    held = np.diff(bounds) > 0
+    if held.any():
+        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
+        marks[held] = np.bitwise_or.reduceat(bits, bounds[:-1][held])
+    return marks
 
 
 def least_containing(published: Sequences, among: Sequences) -> int:

@@ -33,7 +33,7 @@ def count_supports(
     possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
     if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:
         coded = {tuple(code_of[name] for (name,) in one): one for one in possible if all(len(e) == 1 for e in one)}
-        searched = _PrefixSearch(sequences.codes, sequences.offsets[:-1], sequences.offsets[1:])
+        searched = _PrefixSearch.of(sequences)
         return counts | {coded[codes]: count for codes, count in searched.count(coded)}
     for pattern in possible:
         named = [[sequences.items[code_of[name]] for name in element] for element in pattern]
@@ -44,24 +44,37 @@ def count_supports(
 class _Matches(NamedTuple):
     """The sequences that contain a prefix, and for each the position after its first match."""
 
-    rows: Ints
-    after: Ints
+    rows: Codes | Ints
+    after: Codes | Ints
 
 
 @dataclass
 class _PrefixSearch:
-    """Sequences of single items, in which one pattern after another is looked for."""
+    """Sequences of single items, in which one pattern after another is looked for; equal ones are looked at once."""
 
     codes: Codes
-    starts: Ints
-    ends: Ints
-    _positions: dict[int, Ints] = field(default_factory=dict)
-    _next_ones: dict[int, Ints] = field(default_factory=dict)
+    starts: Codes | Ints
+    ends: Codes | Ints
+    weights: Ints
+    """How often each sequence occurs."""
+    _positions: dict[int, Codes | Ints] = field(default_factory=dict)
+    _next_ones: dict[int, Codes | Ints] = field(default_factory=dict)
     """For items that are often looked up: the next position of each, from every position on."""
+
+    @classmethod
+    def of(cls, sequences: Sequences) -> _PrefixSearch:
+        """Find equal sequences."""
+        from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+
+        distinct = find_distinct_rows(sequences.codes, sequences.offsets)
+        firsts = distinct.firsts
+        small = np.int32 if sequences.codes.size < 1 << 31 else np.int64  # half as much to read
+        starts, ends = (sequences.offsets[rows].astype(small) for rows in (firsts, firsts + 1))
+        return cls(sequences.codes, starts, ends, distinct.weights)
 
     def count(self, patterns: Iterable[_CodePattern]) -> Iterator[tuple[_CodePattern, int]]:
         """Each pattern of item codes, with how many sequences contain it in order and with any gaps."""
-        path = [_Matches(np.arange(self.starts.size), self.starts)]
+        path = [_Matches(np.arange(self.starts.size, dtype=self.starts.dtype), self.starts)]
         last: _CodePattern = ()
         for pattern in sorted(patterns):
             shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(last, pattern, strict=False)))
@@ -69,17 +82,18 @@ class _PrefixSearch:
             for code in pattern[shared:]:
                 path.append(self._extend(path[-1], code))
             last = pattern
-            yield pattern, path[-1].rows.size
+            yield pattern, int(self.weights[path[-1].rows].sum())
 
     def _extend(self, matches: _Matches, code: int) -> _Matches:
         next_ones = self._find_next(code, matches.after)
-        inside = next_ones < self.ends[matches.rows]
+        inside = np.flatnonzero(next_ones < self.ends[matches.rows])
         return _Matches(matches.rows[inside], next_ones[inside] + 1)
 
-    def _find_next(self, code: int, after: Ints) -> Ints:
+    def _find_next(self, code: int, after: Codes | Ints) -> Codes | Ints:
         """The first position of an item at or after some positions, or the end of all."""
         if code not in self._positions:
-            self._positions[code] = np.append(np.flatnonzero(self.codes == code), self.codes.size)
+            held = np.append(np.flatnonzero(self.codes == code), self.codes.size)
+            self._positions[code] = held.astype(self.starts.dtype)
         positions = self._positions[code]
         if positions.size * _RARE < self.codes.size:
             return np.asarray(positions[np.searchsorted(positions, after)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -35,17 +35,22 @@ def flow_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
 
     Items of neighbouring elements are paired, each with each. A mark Δ between two regions ends a flow.
     """
-    before = _count_steps(original)
-    counts = [before, before if published is original else _count_steps(published)]
-    pairs = sorted({pair for pair in (*counts[0], *counts[1]) if MARK not in pair})
+    names = sorted({str(item) for data in (original, published) for item in data.items})
+    before = _count_steps(original, names)
+    counts = [before, before if published is original else _count_steps(published, names)]
+    keys = np.union1d(counts[0].keys, counts[1].keys)
+    start, goal = np.divmod(keys, max(len(names), 1))
+    is_step = np.array([name != MARK for name in names], dtype=np.bool_)
+    kept = is_step[start] & is_step[goal]
+    totals = [several.find(keys[kept]) for several in counts]
+    words = pl.Series(names, dtype=pl.String)
     return pl.DataFrame(
         {
-            "start": [start for start, _ in pairs],
-            "goal": [goal for _, goal in pairs],
-            "before": [counts[0].get(pair, 0) for pair in pairs],
-            "after": [counts[1].get(pair, 0) for pair in pairs],
-        },
-        schema={"start": pl.String, "goal": pl.String, "before": pl.Int64, "after": pl.Int64},
+            "start": words.gather(start[kept]),
+            "goal": words.gather(goal[kept]),
+            "before": pl.Series(totals[0], dtype=pl.Int64),
+            "after": pl.Series(totals[1], dtype=pl.Int64),
+        }
     )
 
 
@@ -73,22 +78,42 @@ def _count_items(data: Sequences) -> dict[str, int]:
     return {str(item): count for item, count in zip(data.items, counts, strict=True)}
 
 
-def _count_steps(data: Sequences) -> dict[tuple[str, str], int]:
-    """Pairs of items of neighbouring elements, counted."""
-    size = max(len(data.items), 1)
+def count_holders(data: Sequences) -> dict[str, int]:
+    """How many sequences hold each item."""
+    from sfumato.kernels.sequences.subsequences_prepare import count_rows_of_codes
+
+    counts = np.zeros(len(data.items), dtype=np.int64)
+    bounds = np.ascontiguousarray(data.element_offsets[data.offsets])
+    count_rows_of_codes(data.codes, bounds, np.full_like(counts, -1), counts)
+    return {str(item): count for item, count in zip(data.items, counts.tolist(), strict=True)}
+
+
+class _StepCounts(NamedTuple):
+    """Steps, each as one number, ascending, and how often each is taken."""
+
+    keys: Ints
+    counts: Ints
+
+    def find(self, keys: Ints) -> Ints:
+        """How often some steps are taken."""
+        if not self.keys.size:
+            return np.zeros(keys.size, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
+        return np.where(self.keys[places] == keys, self.counts[places], 0)
+
+
+def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
+    """Pairs of items of neighbouring elements, counted; a step is numbered by the names of its items."""
+    number = {name: index for index, name in enumerate(names)}
+    numbers = np.array([number[str(item)] for item in data.items], dtype=np.int64)
+    size = max(len(names), 1)
     start, goal = _list_steps(data)
-    keys = start.astype(np.int64) * size + goal
+    keys = numbers[start] * size + numbers[goal] if start.size else np.zeros(0, dtype=np.int64)
     if size * size <= 4 * keys.size:  # then a counter for each pair is faster than sorting
         totals = np.bincount(keys, minlength=size * size)
-        keys = np.flatnonzero(totals)
-        counts = totals[keys]
-    else:
-        keys, counts = np.unique(keys, return_counts=True)
-    names = [str(item) for item in data.items]
-    return {
-        (names[key // size], names[key % size]): count
-        for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
-    }
+        held = np.flatnonzero(totals)
+        return _StepCounts(held, totals[held])
+    return _StepCounts(*np.unique(keys, return_counts=True))
 
 
 def _list_steps(data: Sequences) -> tuple[Codes, Codes]:

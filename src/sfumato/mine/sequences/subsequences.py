@@ -179,3 +179,16 @@ def list_pattern_codes(found: Subsequences) -> list[tuple[tuple[int, ...], ...]]
                 elements[-1].append(~code)
         patterns.append(tuple(map(tuple, elements)))
     return patterns
+
+
+def list_named_patterns(found: Subsequences) -> list[tuple[tuple[str, ...], ...]]:
+    """Each pattern as a tuple of its elements, sorted tuples of names: a file may have turned numbers into text."""
+    names = [str(item) for item in found.items]
+    if (found.codes >= 0).all():
+        singles = [(name,) for name in names]
+        elements = [singles[code] for code in found.codes.tolist()]
+        return [tuple(elements[begin:end]) for begin, end in pairwise(found.offsets.tolist())]
+    return [
+        tuple(tuple(sorted(names[code] for code in element)) for element in pattern)
+        for pattern in list_pattern_codes(found)
+    ]

@@ -9,7 +9,6 @@ Pinelli, Pedreschi, *Pattern-preserving k-anonymization of sequences and its app
 
 from __future__ import annotations
 
-import itertools
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -140,17 +139,13 @@ def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags, published: Fl
 
 def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelLists) -> Ints:
     """The nodes where sequences end: those that were cut take the closest path, equal ones the same."""
+    from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+
     supports = tree.supports(np.bincount(nodes[~cut], minlength=len(tree)))
     rows = np.flatnonzero(cut)
     asked = sequences.select(rows)
-    bounds = asked.offsets.tolist()
-    content = asked.labels.tobytes()
-    spellings = [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds)]
-    number: dict[bytes, int] = {}
-    index = np.fromiter((number.setdefault(text, len(number)) for text in spellings), np.int64, len(rows))
-    first = np.zeros(len(number), dtype=np.int64)
-    first[index[::-1]] = np.arange(len(rows))[::-1]
-    closest = find_closest(tree, supports, asked.select(first), nodes[rows[first]])
+    distinct = find_distinct_rows(asked.labels, asked.offsets)
+    closest = find_closest(tree, supports, asked.select(distinct.firsts), nodes[rows[distinct.firsts]])
     moved = nodes.copy()
-    moved[rows] = closest[index]
+    moved[rows] = closest[distinct.numbers]
     return moved

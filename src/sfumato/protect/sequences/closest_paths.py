@@ -15,7 +15,8 @@ from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
 
 if TYPE_CHECKING:
-    from sfumato.kernels.sequences.closest_path import CutSequences, MergedTree, PathSearch, PathTree
+    from sfumato.kernels.sequences.closest_path import CutSequences, SearchScratch
+    from sfumato.kernels.sequences.path_trees import PathTree, SearchTree
 
 _CHUNK = 512
 """How many sequences a thread takes at a time, so that progress is reported and an interrupt is seen."""
@@ -31,13 +32,13 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
 
     if not len(starts):
         return np.zeros(0, dtype=np.int64)
-    paths, whole = _prepare_tree(tree, supports), _link_nodes(tree, supports)
+    paths, whole = _prepare_tree(tree, supports), _order_by_height(tree, supports)
     order, sequences = _order_by_labels(cut, starts)
     closest = np.zeros(len(starts), dtype=np.int64)
 
     def search_chunk(first: int) -> None:
-        scratch, merged = _make_scratch(tree, cut), _make_merged_tree(len(tree))
-        find_closest_paths(paths, whole, merged, sequences, scratch, first, min(first + _CHUNK, len(starts)), closest)
+        scratch, last = _make_scratch(tree, cut), min(first + _CHUNK, len(starts))
+        find_closest_paths(paths, whole, sequences, scratch, first, last, closest)
 
     chunks = range(0, len(starts), _CHUNK)
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
@@ -72,28 +73,31 @@ def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
 
 
 def _prepare_tree(tree: PrefixTree, supports: Ints) -> PathTree:
-    from sfumato.kernels.sequences.closest_path import PathTree
+    from sfumato.kernels.sequences.path_trees import PathTree
 
-    return PathTree(tree.labels, tree.parents, tree.depths, tree.ends, tree.heights(), supports)
+    below = np.uint64(1) << (tree.labels % 64).astype(np.uint64)
+    for level in tree.levels()[:1:-1]:
+        np.bitwise_or.at(below, tree.parents[level], below[level])
+    return PathTree(tree.labels, tree.parents, tree.depths, tree.ends, tree.heights(), supports, below)
 
 
-def _link_nodes(tree: PrefixTree, supports: Ints) -> MergedTree:
+def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
     """The tree as a search wants it, each node a group of its own, children from the highest on."""
-    from sfumato.kernels.sequences.closest_path import MergedTree
+    from sfumato.kernels.sequences.path_trees import SearchTree
 
-    heights, nodes = tree.heights(), np.arange(len(tree))
-    children = nodes[1:][np.lexsort((nodes[1:], -heights[1:], tree.parents[1:]))]
-    eldest, younger = np.zeros(len(tree), dtype=np.int64), np.zeros(len(tree), dtype=np.int64)
-    is_first = np.diff(tree.parents[children], prepend=-1) != 0
-    eldest[tree.parents[children[is_first]]] = children[is_first]
-    younger[children[:-1]] = np.where(is_first[1:], 0, children[1:])
-    return MergedTree(tree.labels, eldest, younger, tree.parents, heights, nodes, tree.depths, supports, tops=supports)
-
-
-def _make_merged_tree(nodes: int) -> MergedTree:
-    from sfumato.kernels.sequences.closest_path import MergedTree
-
-    return MergedTree(np.empty(nodes, dtype=np.int32), *(np.empty(nodes, dtype=np.int64) for _ in range(8)))
+    heights, sizes = tree.heights(), tree.ends - np.arange(len(tree))
+    places = np.zeros(len(tree), dtype=np.int64)
+    for level in tree.levels()[1:]:
+        children = level[np.lexsort((-heights[level], tree.parents[level]))]
+        parents = tree.parents[children]
+        before = np.cumsum(sizes[children]) - sizes[children]
+        is_eldest = np.diff(parents, prepend=-1) != 0
+        places[children] = places[parents] + 1 + before - before[is_eldest][np.cumsum(is_eldest) - 1]
+    nodes = np.argsort(places)
+    ends = np.arange(len(tree)) + sizes[nodes]
+    fields = (tree.labels, tree.depths, heights, tree.depths, supports, supports)
+    labels, levels, heights, depths, supports, tops = (several[nodes].astype(np.int32) for several in fields)
+    return SearchTree(labels, levels, ends.astype(np.int32), heights, nodes.astype(np.int32), depths, supports, tops)
 
 
 def _order_by_labels(cut: LabelLists, starts: Ints) -> tuple[Ints, CutSequences]:
@@ -101,7 +105,7 @@ def _order_by_labels(cut: LabelLists, starts: Ints) -> tuple[Ints, CutSequences]
     from sfumato.kernels.sequences.closest_path import CutSequences
 
     marks = np.bitwise_or.reduceat(np.uint64(1) << (cut.labels % 64).astype(np.uint64), cut.offsets[:-1])
-    order = np.argsort(marks, kind="stable")
+    order = np.lexsort((np.diff(cut.offsets), marks))
     bounds = np.flatnonzero(np.diff(marks[order])) + 1
     sizes = np.diff(np.concatenate(([0], bounds, [len(order)])))
     runs = np.repeat(np.cumsum(sizes), sizes)
@@ -109,17 +113,34 @@ def _order_by_labels(cut: LabelLists, starts: Ints) -> tuple[Ints, CutSequences]
     return order, CutSequences(ordered.labels, ordered.offsets, starts[order], runs)
 
 
-def _make_scratch(tree: PrefixTree, cut: LabelLists) -> PathSearch:
-    from sfumato.kernels.sequences.closest_path import PathSearch
+def _make_scratch(tree: PrefixTree, cut: LabelLists) -> SearchScratch:
+    from sfumato.kernels.sequences.closest_batch import LANES, BatchSearch
+    from sfumato.kernels.sequences.closest_path import PathSearch, SearchScratch
+    from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree
 
     labels = int(max(tree.labels.max(), cut.labels.max(initial=0))) + 1
     words = max((int(np.diff(cut.offsets).max(initial=0)) + 63) // 64, 1)
     depth = int(tree.depths.max()) + 1
-    return PathSearch(
+    single = PathSearch(
         masks=np.zeros((labels, words), dtype=np.uint64),
-        members=np.zeros(labels, dtype=np.bool_),
-        groups=np.zeros(len(tree), dtype=np.int64),
         rows=np.zeros((depth, words), dtype=np.uint64),
         common=np.zeros(depth, dtype=np.int64),
-        cursors=np.zeros(depth, dtype=np.int64),
+        stops=np.zeros(depth, dtype=np.int64),
+        lowest=np.zeros(depth, dtype=np.int64),
+    )
+    batch = BatchSearch(
+        np.zeros(labels * LANES, dtype=np.uint64),
+        np.zeros(LANES, dtype=np.uint64),
+        *(np.zeros(LANES, dtype=np.int64) for _ in range(5)),
+        rows=np.zeros(depth * LANES, dtype=np.uint64),
+        common=np.zeros(depth * LANES, dtype=np.int64),
+        stops=np.zeros(depth, dtype=np.int64),
+    )
+    return SearchScratch(
+        single,
+        batch,
+        members=np.zeros(labels, dtype=np.bool_),
+        place_of=np.empty(len(tree), dtype=np.int64),
+        groups=NodeGroups(*(np.empty(len(tree), dtype=np.int32) for _ in NodeGroups._fields)),
+        merged=SearchTree(*(np.empty(len(tree), dtype=np.int32) for _ in SearchTree._fields)),
     )
