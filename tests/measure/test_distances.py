@@ -329,3 +329,10 @@ def test_entropy_of_one_odd_person_is_exact(rows: int) -> None:
     assert found.share == 1.0
     expected = (log2(rows + 1) + rows * log1p(1 / rows) / log(2)) / (rows + 1)
     assert found.bits == pytest.approx(expected, abs=1e-12)
+
+
+def test_numbers_that_are_as_they_were_are_at_no_distance_and_all_others_are_read() -> None:
+    roles = dict.fromkeys("abc", "sensitive")
+    original = Table.of({"a": [1, 2, 2, 5], "b": [0.5, None, 2.5, 2.5], "c": [1, 1, 2, 2]}, roles)
+    published = Table.of({"a": [1, 2, 2, 5], "b": [0.5, None, 2.5, 2.5], "c": [1, 1, 1, 2]}, roles)
+    assert marginal_distance(original, published) == {"a": 0.0, "b": 0.0, "c": 0.25}

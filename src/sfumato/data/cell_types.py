@@ -72,9 +72,10 @@ def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
 
 def retype_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     """Type text and numbers of some columns by their cells, as a reader of the written file would."""
-    chosen = [frame[name] for name in names if _can_retype(frame.schema[name])]
+    kinds = frame.schema  # built anew each time it is asked for
+    chosen = [frame[name] for name in names if _can_retype(kinds[name])]
     typed = type_cells(pl.DataFrame([spell_cells(column) for column in chosen])).get_columns() if chosen else []
-    changed = [column for column in typed if column.dtype != frame.schema[column.name]]
+    changed = [column for column in typed if column.dtype != kinds[column.name]]
     return frame.with_columns(changed) if changed else frame  # the same frame need not be copied for a release
 
 

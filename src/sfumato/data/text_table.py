@@ -122,13 +122,14 @@ def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
         try:
             return _read_in_parts(path, text)
         except DataError:
-            pass  # read at once, longer cells than a part fit; what else is wrong is explained there
+            pass  # longer cells fit at once, and what else is wrong is explained there
     return _build_typed_frame(_read_cells(path, separator, width, encoding, text), text, width, path)
 
 
 def _read_in_parts(path: Path, text: TextFormat) -> pl.DataFrame:
     """Read a large file without having all of it in memory as arrow's texts, which are twice as large."""
     cells = pl.concat(list(iterate_text_cells(path, text, PART)))
+    pa.default_memory_pool().release_unused()
     columns: list[pl.Series] = []
     while cells.width:
         some = cells.select(cells.columns[:_AT_ONCE])
@@ -155,10 +156,7 @@ def detect_dialect(path: Path, text: TextFormat) -> TextDialect:
 
 
 def iterate_text_cells(path: Path, text: TextFormat, part: int = _BLOCK) -> Iterator[pl.DataFrame]:
-    """The cells of a text file as text, some rows at a time, under the names of their columns.
-
-    No row may be longer than the bytes of a part.
-    """
+    """The cells of a text file as text, some rows at a time (none longer than a part), under their columns' names."""
     encoding, separator, width = detect_dialect(path, text)
     if text.comment or encoding not in _AS_UTF8:
         raise DataError(f"{path}: a file with comments, or not in UTF-8, can only be read with --engine memory")

@@ -172,7 +172,7 @@ class _QueryTable:
         numbers = np.bincount(keys)
         seen = np.flatnonzero(numbers)
         counts = numbers[seen].astype(np.float64)
-        sums = counts if amounts is None else np.bincount(keys, amounts)[seen]
+        sums = counts if amounts is None else np.bincount(keys, amounts)[seen].astype(np.float64)
         return _AlikeRows(dict(zip(names, np.unravel_index(seen, tuple(widths)), strict=True)), counts, sums)
 
     def _expect_amounts(self, summed: str) -> Floats:

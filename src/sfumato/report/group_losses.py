@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats
-from sfumato.data.coded_cells import encode_narrowly
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.coded_cells import encode_narrowly, list_values
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
@@ -127,8 +127,10 @@ def label_people(original: Table, published: Table, name: str) -> pl.Series:
         ranges = _label_ranges(values)
         if ranges is not None:
             return ranges
-    texts = spell_cells(values).fill_null(wording.UNTOLD[0])
-    return _gather_rare(_coarsen(texts, set(spell_cells(published.frame[name]).unique()), hierarchy))
+    distinct, codes = encode_narrowly(values)
+    texts = spell_cells(distinct).fill_null(wording.UNTOLD[0])
+    groups = _coarsen(texts, set(spell_cells(list_values(published.frame[name]))), hierarchy)
+    return _gather_rare(groups, np.bincount(codes, minlength=len(groups))).gather(codes)
 
 
 def _label_ranges(values: pl.Series) -> pl.Series | None:
@@ -156,13 +158,14 @@ def _coarsen(texts: pl.Series, published: set[str], hierarchy: Hierarchy | None)
     return texts
 
 
-def _gather_rare(groups: pl.Series) -> pl.Series:
-    """The most frequent groups, and the rest as one."""
+def _gather_rare(groups: pl.Series, people: Ints) -> pl.Series:
+    """The groups with most people, and the rest as one."""
     if groups.n_unique() <= GROUPS:
         return groups
-    counts = groups.alias("group").value_counts(name="count").sort(["count", "group"], descending=[True, False])
-    frequent = counts.head(GROUPS - 1).filter(pl.col("count") >= _FEW * len(groups))["group"]
-    return groups.replace(dict.fromkeys(set(counts["group"]) - set(frequent), _OTHERS))
+    counted = pl.DataFrame({"group": groups, "count": people}).group_by("group").agg(pl.sum("count"))
+    frequent = counted.sort(["count", "group"], descending=[True, False]).head(GROUPS - 1)
+    frequent = frequent.filter(pl.col("count") >= _FEW * int(people.sum()))
+    return groups.replace(dict.fromkeys(set(counted["group"]) - set(frequent["group"]), _OTHERS))
 
 
 def _measure_column(name: str, groups: pl.Series, left: Flags, losses: Floats | None) -> list[GroupLoss]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 
 from sfumato.data.cell_types import state_types
 from sfumato.data.table_writer import SEPARATOR_OF
@@ -54,4 +55,6 @@ def reads_back_exactly(frame: pl.DataFrame, path: Path, described: Mapping[str, 
             rows += typed.height
     except DataError:  # reading the whole file copes with more, and says what is wrong
         return False
+    finally:
+        pa.default_memory_pool().release_unused()
     return rows == frame.height

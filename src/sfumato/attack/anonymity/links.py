@@ -90,9 +90,9 @@ class Links:
         return Links((*self.parts, *parts), self.counts + rest)
 
 
-def _find_only_places(order: Places, size: int) -> Ints | None:
+def _find_only_places(order: Places, size: int) -> Places | None:
     """Where each row stands in an order, −1 if nowhere; None if some row stands there twice."""
-    places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
+    places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=order.dtype)
     places[order] = np.arange(len(order))
     return places if np.count_nonzero(places >= 0) == len(order) else None
 

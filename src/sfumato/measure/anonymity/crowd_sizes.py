@@ -50,7 +50,8 @@ def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: Sta
 
 def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
     """Which rows have `*` in all the columns."""
-    texts = [name for name in names if frame.schema[name] == pl.String]
+    kinds = frame.schema
+    texts = [name for name in names if kinds[name] == pl.String]
     if len(texts) < len(names) or not names:
         return pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
     return frame.select(pl.all_horizontal(pl.col(texts) == SUPPRESSED).fill_null(False)).to_series()

@@ -91,9 +91,10 @@ class _RowKeys(NamedTuple):
         if radix * column.radix >= _LARGEST_KEY:
             keys, radix = np.unique(keys, return_inverse=True)[1], len(keys)
         radix *= column.radix
-        longer = keys.astype(np.int32 if radix < _LARGEST_SHORT_KEY else np.int64)  # short ones sort faster
-        longer *= column.radix
-        longer += column.keys
+        # Short ones sort faster.
+        longer: Places = keys.astype(np.int32) if radix < _LARGEST_SHORT_KEY else keys.astype(np.int64)
+        np.multiply(longer, column.radix, out=longer)
+        np.add(longer, column.keys, out=longer)
         return _RowKeys(longer, radix)
 
     def count_unique(self, is_single: Flags | None) -> int:
