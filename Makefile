@@ -42,7 +42,7 @@ test: $(VENV)/dev  ## every test but those marked slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" -p no:cacheprovider
 
 spark: $(VENV)/spark  ## every test with Spark; needs Java 17, and fetches 456 MB
-	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/test_spark_rows.py tests/engine/test_spark_cluster.py
+	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/test_spark_*.py
 
 check: lint types test  ## lint, types and tests
 

@@ -11,7 +11,7 @@ ALL = (
     "adversarial_rules", "suppress_entries", "truth", "linking", "itemsets", "hiding", "patterns", "encode_for_trees",
     "c45", "encode_items", "round_trip", "sequences", "swapping", "answers", "reconstruction", "spectral",
     "trees_on_noise", "synthesize", "rebuild", "randomness", "randomize_baskets", "parties", "parties_vertical",
-    "scale",
+    "scale", "entries_scale",
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables larger than memory: audit, run and verify by duckdb at growing sizes, beside a bare group-by.
+"""Tables and baskets larger than memory: audit, run, verify and mine by duckdb, at growing sizes.
 
 `python -m bench.scale [ROWS …]`, by default one and ten million. Each command is a process of its own: seconds by the
 clock, CPU seconds of both cores, and the peak of its memory.
@@ -15,6 +15,10 @@ import time
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import sfumato as sf
 from bench.timing import show
@@ -52,6 +56,16 @@ insensitive = ["zip", "salary_level"]
 method = "partition"
 models = [{ model = "k_anonymity", k = 5 }]
 """
+HIDING = """
+[data]
+path = "sales.parquet"
+
+[[protect]]
+method = "hide_rules"
+rules = ["1 ==> 2", "2, 3 ==> 1"]
+min_support = 0.001
+min_confidence = 0.05
+"""
 BARE = """
 import duckdb, sys
 con = duckdb.connect(config={"memory_limit": "512MB", "temp_directory": sys.argv[2]})
@@ -69,22 +83,23 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    rows = []
+    rows, baskets = [], []
     for size in [int(given) for given in sys.argv[1:]] or SIZES:
+        baskets.append(_measure_baskets(size))
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             policy = write_data(folder, size)
             data = f"{folder}/parts/*.parquet"
             program = BARE.replace("COLUMNS", COLUMNS)
-            bare = _measure(folder, sys.executable, "-c", program, data, str(folder))
+            bare = measure(folder, sys.executable, "-c", program, data, str(folder))
             command = (sys.executable, "-m", "sfumato")
-            audit = _measure(folder, *command, "audit", data, "--engine", "duckdb", "--quasi", COLUMNS.replace(" ", ""))
-            run = _measure(folder, *command, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
-            verify = _measure(folder, *command, "verify", f"{folder}/out", "--engine", "duckdb")
-            noise = _measure(
+            audit = measure(folder, *command, "audit", data, "--engine", "duckdb", "--quasi", COLUMNS.replace(" ", ""))
+            run = measure(folder, *command, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
+            verify = measure(folder, *command, "verify", f"{folder}/out", "--engine", "duckdb")
+            noise = measure(
                 folder, *command, "run", f"{folder}/noise.toml", "--out", f"{folder}/noisy", "--engine", "duckdb"
             )
-            cut = _measure(
+            cut = measure(
                 folder, *command, "run", f"{folder}/parts.toml", "--out", f"{folder}/cut", "--engine", "duckdb"
             )
             rows.append((f"{size:,}", bare, audit, run, verify, noise, cut))
@@ -93,6 +108,39 @@ def main() -> None:
         ("people", "a bare group-by", "audit", "run", "verify", "run with noise", "partition of five columns"),
         rows,
     )
+    show(
+        f"Baskets in long form, ten rows each, by duckdb with SFUMATO_MEMORY={MEMORY}",
+        ("rows", "itemsets in a thousandth of the baskets", "two rules hidden", "verify"),
+        baskets,
+    )
+
+
+def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
+    """Itemsets, hiding and verifying of so many rows."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_sales(folder / "sales.parquet", size)
+        (folder / "hiding.toml").write_text(HIDING, encoding="utf-8")
+        command, by_duckdb = (sys.executable, "-m", "sfumato"), ("--engine", "duckdb")
+        found = f"{folder}/found.txt"
+        mine = measure(
+            folder, *command, "mine", f"{folder}/sales.parquet", "--min-support", "0.001", "--out", found, *by_duckdb
+        )
+        hide = measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
+        verify = measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)
+        return f"{size:,}", mine, hide, verify
+
+
+def write_sales(path: Path, size: int) -> None:
+    """Ten rows a basket, in no order: a fifth are of a hundred common items, the rest of fifty thousand rare ones."""
+    chance = np.random.default_rng(1)
+    with pq.ParquetWriter(path, pa.schema({"id": pa.int64(), "item": pa.int64()})) as writer:
+        for begin in range(0, size, ROWS_A_FILE):
+            count = min(ROWS_A_FILE, size - begin)
+            ids = begin // 10 + chance.permutation(count) // 10
+            common = chance.zipf(1.5, count) % 100
+            items = np.where(chance.random(count) < 0.2, common, chance.integers(100, 50_000, count))
+            writer.write_table(pa.table({"id": ids, "item": items}))
 
 
 def write_data(folder: Path, size: int) -> Path:
@@ -109,8 +157,9 @@ def write_data(folder: Path, size: int) -> Path:
     return policy
 
 
-def _measure(folder: Path, *command: str) -> Cost:
-    surroundings = {**os.environ, "SFUMATO_HOME": str(folder / "home"), "SFUMATO_MEMORY": MEMORY}
+def measure(folder: Path, *command: str, memory: str = MEMORY) -> Cost:
+    """Run a command in a process of its own."""
+    surroundings = {**os.environ, "SFUMATO_HOME": str(folder / "home"), "SFUMATO_MEMORY": memory}
     begin = time.perf_counter()
     process = subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

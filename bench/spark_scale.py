@@ -85,7 +85,7 @@ def measure(folder: Path, *arguments: str) -> Cost:
             others = [one.megabytes for number, one in tree.items() if number != process.pid and number not in java]
             driver = max(driver, tree[process.pid].megabytes if process.pid in tree else 0)
             jvm = max(jvm, sum(tree[number].megabytes for number in java))
-            executors = max(executors, sum(others)) if java else 0.0
+            executors = max(executors, sum(others)) if java else executors  # the driver ends after its JVM
             time.sleep(_STEP)
     if process.returncode:
         raise SystemExit(f"{arguments[0]} failed")

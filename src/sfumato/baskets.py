@@ -43,7 +43,7 @@ class Baskets:
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
         items, codes = _rank_items(_unify_items(self.items, "items"), np.asarray(self.codes))
-        offsets, codes = _sort_row_codes(check_offsets(self.offsets, codes.size), codes, len(items))
+        offsets, codes = sort_row_codes(check_offsets(self.offsets, codes.size), codes, len(items))
         ids = None if self.ids is None else check_ids(self.ids, offsets.size - 1)
         _freeze_basket_fields(self, items=items, offsets=offsets, codes=codes, ids=ids)
 
@@ -226,7 +226,7 @@ def _split_into_stretches(size: int) -> Iterator[slice]:
     return (slice(begin, begin + _STRETCH) for begin in range(0, size, _STRETCH))
 
 
-def _sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Codes]:
+def sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Codes]:
     """Each row's codes sorted, repeats dropped."""
     rises = np.ones(codes.size + 1, dtype=np.bool_)
     np.greater(codes[1:], codes[:-1], out=rises[1:-1])

@@ -16,7 +16,7 @@ SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
     "arrays", "baskets", "change", "description", "details", "errors", "field_docs", "frames", "key", "keystream",
     "kinds", "lazy", "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress",
-    "randomness", "release", "rules", "sequences", "table", "text_codes",
+    "randomness", "release", "rules", "run_secret", "sequences", "table", "text_codes",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}

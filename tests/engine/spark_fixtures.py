@@ -6,8 +6,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
+
+# Jobs this small are done before compiled code pays.
+QUICK = (
+    "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' --conf spark.sql.codegen.wholeStage=false "
+    "--conf spark.sql.codegen.factoryMode=NO_CODEGEN --conf spark.sql.shuffle.partitions=2"
+)
 
 
 def require_spark_or_skip() -> None:
@@ -16,3 +25,18 @@ def require_spark_or_skip() -> None:
         pytest.skip('pyspark is not installed (make spark, or pip install "sfumato[spark]")')
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         pytest.skip("there is no java command; Spark needs Java 17")
+
+
+@contextmanager
+def open_session(options: str = "", master: str = "local[1]") -> Iterator[Any]:
+    """A session in this process, with further options for Spark."""
+    require_spark_or_skip()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_SPARK_MASTER", master)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"{QUICK} {options} pyspark-shell")
+        from sfumato.engine.spark_session import find_session
+
+        found = find_session()
+        yield found
+        found.stop()

@@ -21,7 +21,7 @@ from sfumato.workflow.audit import audit
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.verification import verify
-from tests.engine.spark_fixtures import require_spark_or_skip
+from tests.engine.spark_fixtures import open_session
 from tests.workflow.test_stored_run import BLANK, DROP, K, T, write_policy
 
 FRAME = pl.DataFrame(
@@ -37,27 +37,10 @@ FRAME = pl.DataFrame(
 )
 
 
-QUICK = {
-    "SFUMATO_SPARK_MASTER": "local[1]",
-    "SPARK_LOCAL_IP": "127.0.0.1",
-    # Jobs this small are done before compiled code pays.
-    "PYSPARK_SUBMIT_ARGS": "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' "
-    "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
-    "--conf spark.sql.shuffle.partitions=2 pyspark-shell",
-}
-
-
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[Any]:
-    require_spark_or_skip()
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in QUICK.items():
-            patch.setenv(name, value)
-        from sfumato.engine.spark_session import find_session
-
-        found = find_session()
+    with open_session() as found:
         yield found
-        found.stop()
 
 
 def open_both(folder: Path, *parts: pl.DataFrame) -> tuple[DuckdbRows, StoredRows]:

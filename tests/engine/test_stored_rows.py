@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sfumato.engine import duckdb_rows
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.memory_budget import LEAST, find_memory_budget, parse_size
 from sfumato.engine.scratch import PREFIX, open_scratch_folder
@@ -65,9 +66,17 @@ def store(frame: pl.DataFrame, folder: Path, files: int = 2) -> DuckdbRows:
     return DuckdbRows(paths, folder, "people")
 
 
-@settings(max_examples=10)
+@pytest.fixture(params=[1, 1 << 18], ids=["counted here", "counted by duckdb"])
+def many(request: pytest.FixtureRequest) -> Iterator[None]:
+    """From how many rows on we count ourselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb_rows, "_MANY_ROWS", request.param)
+        yield
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(), st.data())
-def test_both_engines_count_the_same(folder: Path, frame: pl.DataFrame, data: st.DataObject) -> None:
+def test_both_engines_count_the_same(folder: Path, many: None, frame: pl.DataFrame, data: st.DataObject) -> None:
     memory, stored = MemoryRows(Table.of(frame).frame), store(frame, folder)
     names = data.draw(st.lists(st.sampled_from(frame.columns), min_size=1, unique=True))
     ours, theirs = memory.count_rows(names), stored.count_rows(names)
@@ -88,9 +97,9 @@ def test_both_engines_count_the_same(folder: Path, frame: pl.DataFrame, data: st
     stored.close()
 
 
-@settings(max_examples=10)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(), st.data())
-def test_both_engines_join_codes_back(folder: Path, frame: pl.DataFrame, data: st.DataObject) -> None:
+def test_both_engines_join_codes_back(folder: Path, many: None, frame: pl.DataFrame, data: st.DataObject) -> None:
     plain = Table.of(frame).frame
     memory, stored = MemoryRows(plain), store(frame, folder)
     maps = {}

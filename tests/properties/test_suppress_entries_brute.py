@@ -130,7 +130,8 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
     ledger = EntryLedger(cells, case.question)
     ledger.add(RuleMining(cells, case.question).rules(cells.states))
     known = {ledger.spelling(rule) for rule in range(ledger.known)}
-    shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0)).tolist()
+    known_rows = np.isin(np.arange(len(cells.codes)), ledger.held)[:, None]
+    shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0) & known_rows).tolist()
     if not shown:
         return
     assert bound_entry_count(ledger) <= len(shown)

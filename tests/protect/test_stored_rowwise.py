@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Noise and answers on rows that stay where they are: those of memory, to the byte, however the rows are cut."""
+"""Noise, answers and caps on rows that stay where they are: those of memory, to the byte, however the rows are cut."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.engine.sent_task import pack_task, unpack_task
 from sfumato.engine.stored_rows import MemoryRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import SfumatoError
@@ -33,6 +34,8 @@ METHODS: dict[str, Any] = {
         ranges={"y": (-60, 60)},
         discretize={"x": 3, "y": (-10, 10), "day": 4},
     ),
+    "caps": sf.TopCode(columns=("x", "y"), k=3, ends="both"),
+    "given caps": sf.TopCode(columns=("y", "x"), k=2, share=0.1, caps={"x": 5.25}),
     "answers": sf.RandomizeResponse(column=("word", "y"), p=0.7),
     "given": sf.RandomizeResponse(column="word", epsilon=1.0, categories=("a", "b", "c"), missing="answer"),
     "days": sf.RandomizeResponse(column="day", epsilon=0.5, kind="k_ary"),
@@ -112,8 +115,14 @@ def test_the_release_of_memory(name: str, rows: int, seed: int, lengths: list[in
 def test_another_process_that_is_sent_the_plan_publishes_the_same(name: str) -> None:
     frame = make_people(50, 2, pl.Int64())
     plan = plan_stored(METHODS[name], StoredTable.of(CutRows(frame, [9]), ROLES), sf.Randomness.secure())
-    sent = pickle.loads(pickle.dumps(plan))
+    packed = pack_task(plan)
+    sent = unpack_task(packed)
     assert sent.publish(frame[20:40], 20).equals(publish(plan)[20:40])
+    (secret,) = packed.secrets
+    assert len(secret) == 32 and secret not in packed.content, "what may get into files tells no noise"
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(plan)
+    assert repr(plan.draws.secret) == "RunSecret(…)"
     assert not sent.claims and not sent.details.public, "it needs no more"
 
 

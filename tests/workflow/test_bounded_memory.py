@@ -31,11 +31,11 @@ def write_parts(folder: Path, parts: int, rows: int) -> Path:
     return folder / "policy.toml"
 
 
-def run_limited(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run_limited(folder: Path, *arguments: str | Path, memory: str = "512MB") -> subprocess.CompletedProcess[str]:
     """A command in a process of its own, which fails if it asks for more memory."""
     surroundings = {
         **os.environ,
-        "SFUMATO_MEMORY": "512MB",
+        "SFUMATO_MEMORY": memory,
         "SFUMATO_SCRATCH": str(folder),
         "ARROW_DEFAULT_MEMORY_POOL": "system",
         "MALLOC_ARENA_MAX": "2",

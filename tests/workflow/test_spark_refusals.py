@@ -19,7 +19,7 @@ from sfumato.workflow.policy import Policy
 from tests.protect.anonymity.test_stored_generalize import people
 from tests.workflow.test_stored_run import K, write_policy
 
-NOISE = {"method": "add_noise", "columns": ["visits"], "ranges": {"visits": [0, 9]}}
+NOISE = {"method": "add_noise", "kind": "correlated", "columns": ["visits"], "ranges": {"visits": [0, 9]}}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ NOISE = {"method": "add_noise", "columns": ["visits"], "ranges": {"visits": [0, 
     [
         ({"protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "recoding": "local"}]},
          "generalize with local recoding"),
-        ({"protect": [NOISE]}, "add_noise"),
+        ({"protect": [NOISE]}, "add_noise with kind = correlated"),
         ({"output": {"format": "csv"}}, "format = csv"),
     ],
 )  # fmt: skip
@@ -72,3 +72,18 @@ def test_errors_of_spark_tell_no_cell() -> None:
     other = explain_failure(RuntimeError("cannot parse 'secret cell'"), "people")
     assert str(other) == "people: Spark could not finish (RuntimeError); its logs say why"
     assert "raise it" in str(explain_failure(RuntimeError("… spark.driver.maxResultSize (1024.0 MiB)"), "people"))
+
+
+def test_a_table_of_spark_is_read_by_spark_alone(tmp_path: Path) -> None:
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match=r"spark:clinic\.people: tables of Spark are read .*with --engine spark"):
+            audit("spark:clinic.people", engine=engine)  # type: ignore[call-overload]
+    with pytest.raises(DataError, match="--engine spark"):
+        sf.Table.read("spark:clinic.people")
+    policy = write_policy(tmp_path, "parquet", "own_value", K)
+    data = policy.data.model_copy(update={"path": "spark:clinic.people"})
+    with pytest.raises(PolicyError, match="the engine spark does not run format = csv"):
+        output = policy.output.model_copy(update={"format": "csv"})
+        run(policy.model_copy(update={"data": data, "output": output}), tmp_path / "out")
+    (tmp_path / "spark:x").write_text("a\n1\n")
+    assert sf.Table.read(tmp_path / "spark:x").frame.columns == ["a"], "the path of a file"

@@ -85,6 +85,9 @@ def test_four_million_people_are_cut_within_a_limit(tmp_path: Path) -> None:
     done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    checked = run_limited(tmp_path, "verify", tmp_path / "out")
+    assert checked.returncode == 0, checked.stderr
+    assert json.loads(checked.stdout)["engine"] == "duckdb"
     release = pl.scan_parquet(tmp_path / "out" / "release" / "data.parquet")
     names = ["age", "sex", "education", "marital_status"]
     classes = release.group_by(names).agg(pl.len(), pl.col("disease").n_unique().alias("values"))

@@ -11,12 +11,13 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sfumato.baskets import BasketFormat, Baskets
+    from sfumato.baskets import BasketFormat
 
 from sfumato.cli.messages import SHOWN, print_attacks, print_rows
 from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets, mine_released_filters
 from sfumato.cli.terminal import print_json, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
+from sfumato.engine.engine_names import EngineName
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -90,6 +91,10 @@ def mine_command(
     id_column: Annotated[str, typer.Option("--id", help="The basket or sequence column of a long-form file.")] = "id",
     item: Annotated[str, typer.Option(help="The item column of a long-form file.")] = "item",
     time: Annotated[str, typer.Option(help="The time column of a long-form file of sequences.")] = "time",
+    engine: Annotated[
+        EngineName,
+        typer.Option(help="Baskets: in memory, by duckdb for a file larger than memory, or by the size of the file."),
+    ] = "auto",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write all results to a file: SPMF, or CSV for rules.")
     ] = None,
@@ -103,14 +108,28 @@ def mine_command(
         holds_randomized_baskets,
         warn_of_distortion,
     )
+    from sfumato.cli.basket_mining import PatternOptions, mine_baskets, refuse_engine
     from sfumato.cli.noise_estimates import estimate_from_noise
     from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences, spell_patterns
     from sfumato.cli.tree_commands import TreeOptions, grow_tree
+    from sfumato.engine.basket_staging import BasketSource
 
     refuse_unsafe_outputs([out], [data, private, requests])
     _refuse_idle_options(
         learner,
         {"--rules": rules, "--private": private, "--min-confidence": min_confidence, "--min-support": min_support},
+    )
+    refuse_engine(
+        engine,
+        {
+            "--learner": learner,
+            "--column": column,
+            "--target": target,
+            "--private": private,
+            "--sequences": sequences,
+            "--requests": requests,
+            "a release folder": Path(data).is_dir(),
+        },
     )
     confidence = 0.5 if min_confidence is None else min_confidence
     if learner is not None:
@@ -134,16 +153,16 @@ def mine_command(
             limits = (max_length, max_gap, window)
             options = SequenceOptions(support, kind, *limits, id_column, item, time, separator)
             result = mine_sequences(Path(data), options, out)
+        elif requests is not None:
+            form_read = _check_format(form)
+            baskets = Baskets.read(data, form_read, separator=separator, id=id_column, item=item, header=header)
+            _refuse_unfit_for_filters(rules, kind)
+            result = mine_released_filters(baskets, requests, support, max_length, out)
         else:
-            baskets = Baskets.read(
-                data, _check_format(form), separator=separator, id=id_column, item=item, header=header
-            )
-            if requests is not None:
-                _refuse_unfit_for_filters(rules, kind)
-                result = mine_released_filters(baskets, requests, support, max_length, out)
-            else:
-                result = _mine_patterns(baskets, support, confidence if rules else None, kind, max_length, out)
-                warn_of_distortion(Path(data))
+            source = BasketSource(data, _check_format(form), id_column, item, separator)
+            wanted_patterns = PatternOptions(support, confidence if rules else None, kind, max_length)
+            result = mine_baskets(source, header, engine, wanted_patterns, out)
+            warn_of_distortion(Path(data))
     if as_json:
         print_json({"count": result.height, "rows": result.to_dicts()})
     else:
@@ -287,27 +306,6 @@ def _parse_share(text: str) -> float:
         return float(text)
     except ValueError:
         raise PolicyError("--private share=… is a number between 0 and 1") from None
-
-
-def _mine_patterns(
-    baskets: Baskets,
-    support: int | float,
-    confidence: float | None,
-    kind: Any,
-    max_length: int | None,
-    out: Path | None,
-) -> Any:
-    from sfumato import mine
-
-    if confidence is not None:
-        result = mine.association_rules(baskets, support, confidence, max_length=max_length)
-        if out is not None:
-            mine.save_rules(result, out)
-        return result
-    result = mine.frequent_itemsets(baskets, support, kind=kind, max_length=max_length)
-    if out is not None:
-        mine.save_itemsets(result, out)
-    return result
 
 
 def _mine_adversarial_rules(

@@ -69,6 +69,12 @@ class TextTokens(NamedTuple):
     line_count: int
     """Lines of the file, without one empty last line."""
 
+    def find_negative_lines(self) -> Ints:
+        """The lines that hold a negative number, ascending."""
+        negative = np.array([bool(_NEGATIVE.fullmatch(word)) for word in self.words], dtype=bool)
+        lines = self.lines[negative[self.codes]] if negative.any() else np.zeros(0, dtype=np.int64)
+        return np.unique(lines).astype(np.int64)
+
 
 def guess_basket_format(
     path: str | os.PathLike[str],
@@ -111,7 +117,7 @@ def is_table_file(path: Path) -> bool:
 def read_fimi(path: Path) -> BasketArrays:
     """Read one basket from each line."""
     tokens = tokenize(read_text(path))
-    _refuse_negative(path, tokens)
+    refuse_negative_lines(path, tokens.find_negative_lines())
     if not tokens.line_count:
         raise DataError(f"{path}: the file holds no basket; a FIMI file has one on each line")
     offsets = np.searchsorted(tokens.lines, np.arange(tokens.line_count + 1, dtype=np.int32)).astype(np.int64)
@@ -122,7 +128,7 @@ def read_spmf_baskets(path: Path) -> BasketArrays:
     """Read one basket from each line that is neither empty nor a comment, with its items' names if given."""
     text, names = strip_spmf_comments(read_text(path))
     tokens = tokenize(text)
-    _refuse_negative(path, tokens)
+    refuse_negative_lines(path, tokens.find_negative_lines())
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no basket; an SPMF file has one on each plain line")
     offsets = np.append(find_run_starts(tokens.lines), tokens.lines.size)
@@ -131,20 +137,26 @@ def read_spmf_baskets(path: Path) -> BasketArrays:
 
 def write_fimi(path: Path, baskets: BasketArrays) -> None:
     """Write one basket per line, without ids."""
-    words = [str(item) for item in baskets.items]
+    words = spell_fimi_items(path, baskets.items)
+    refuse_nothing(path, baskets.offsets)
+    ends_empty = baskets.offsets[-1] == baskets.offsets[-2]
+    write_text(path, [*format_basket_lines(words, baskets), *([""] if ends_empty else [])])
+
+
+def spell_fimi_items(path: Path, items: Values) -> list[str]:
+    """The word of each item; an error if a file of words cannot hold one."""
+    words = [str(item) for item in items]
     unwritable = sum(bool(re.search(r"[ \t\r\n]", word) or _NEGATIVE.fullmatch(word)) for word in words)
     if unwritable:
         raise DataError(f"{path}: {unwritable} items hold blanks or are negative; write the long form")
-    refuse_nothing(path, baskets.offsets)
-    ends_empty = baskets.offsets[-1] == baskets.offsets[-2]
-    write_text(path, [*_format_basket_lines(words, baskets), *([""] if ends_empty else [])])
+    return words
 
 
 def write_spmf_baskets(path: Path, baskets: BasketArrays) -> None:
     """Write one basket per line, with a header of names if items are text; without ids."""
     refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
     header, words = number_items(path, baskets.items)
-    write_text(path, [*header, *_format_basket_lines(words, baskets)])
+    write_text(path, [*header, *format_basket_lines(words, baskets)])
 
 
 def read_bytes(path: Path) -> bytes:
@@ -186,20 +198,25 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, lines: Iterable[str]) -> None:
     """Write lines as UTF-8."""
+    write_bytes(path, encode_lines(lines))
+
+
+def encode_lines(lines: Iterable[str]) -> bytes:
+    """The beginning of a text file."""
     data = "".join(f"{line}\n" for line in lines).encode()
     # A first item that begins with the byte order mark would lose it on reading.
-    write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
+    return _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data
 
 
-def check_utf8(path: Path, data: bytes) -> bytes:
-    """The bytes, if they are UTF-8 text, without a byte order mark."""
+def check_utf8(path: Path, data: bytes, first_line: int = 0) -> bytes:
+    """The bytes, if they are UTF-8 text, without a byte order mark; they may begin at a later line of the file."""
     try:
         if not data.isascii():
             data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
+        line = first_line + data.count(b"\n", 0, problem.start) + 1
         raise DataError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
-    return data.removeprefix(_BYTE_ORDER_MARK)
+    return data if first_line else data.removeprefix(_BYTE_ORDER_MARK)
 
 
 def tokenize(text: bytes) -> TextTokens:
@@ -343,11 +360,10 @@ def encode_distinct(values: pa.Array) -> tuple[list[str], Codes]:
     return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
 
-def _refuse_negative(path: Path, tokens: TextTokens) -> None:
-    negative = np.array([bool(_NEGATIVE.fullmatch(word)) for word in tokens.words], dtype=bool)
-    if not negative.any():
+def refuse_negative_lines(path: Path, lines: Ints) -> None:
+    """Stop if there are lines that hold a negative item."""
+    if not lines.size:
         return
-    lines = np.unique(tokens.lines[negative[tokens.codes]])
     raise DataError(
         f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; correct them or, if "
         "-1 and -2 end elements and sequences, read the file with Sequences.read"
@@ -368,6 +384,7 @@ def refuse_nothing(path: Path, offsets: Ints) -> None:
         raise DataError(f"{path}: there is nothing to write; a file holds at least one list of items")
 
 
-def _format_basket_lines(words: list[str], baskets: BasketArrays) -> Iterable[str]:
+def format_basket_lines(words: Sequence[str], baskets: BasketArrays) -> Iterable[str]:
+    """The lines of some baskets, given the word of each item."""
     tokens = np.array(words, dtype=object)[baskets.codes].tolist()
     return (" ".join(tokens[start:stop]) for start, stop in pairwise(baskets.offsets.tolist()))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Ints
+from sfumato.arrays import Flags, Ints, Places
 from sfumato.text_codes import number_texts
 
 _WIDEST = 1 << 16
@@ -47,6 +47,28 @@ def _encode_texts(column: pl.Series) -> CodedCells:
     return CodedCells(pl.concat([values, pl.Series(column.name, [None], dtype=pl.String)]), every)
 
 
+class NarrowCells(NamedTuple):
+    """The same in as few bytes as hold the places: one a cell for most columns, where `CodedCells` takes eight."""
+
+    values: pl.Series
+    """In ascending order, a missing one last."""
+    codes: Places
+
+
+def encode_narrowly(column: pl.Series) -> NarrowCells:
+    """The distinct values of a column, and the place of each cell among them in few bytes."""
+    if column.dtype != pl.String or column.null_count():
+        values, codes = encode_cells(column)
+        return NarrowCells(values, narrow_places(codes, len(values)))
+    values, places = number_texts(column)
+    return NarrowCells(values, places.to_numpy())  # the memory is shared with those that are remembered
+
+
+def narrow_places(places: Ints, count: int) -> Places:
+    """Places among so many things, in as few bytes as hold them."""
+    return places.astype(np.min_scalar_type(max(count - 1, 0)))
+
+
 class CountedCells(NamedTuple):
     """The distinct values of a column, and how many cells have each."""
 
@@ -57,7 +79,7 @@ class CountedCells(NamedTuple):
 
 def count_cells(column: pl.Series) -> CountedCells:
     """How many cells of a column have each value; always in the same order, so that sums repeat to the last digit."""
-    values, codes = encode_cells(column)
+    values, codes = encode_narrowly(column)
     return CountedCells(values, np.bincount(codes, minlength=len(values)).astype(np.int64))
 
 
@@ -68,14 +90,18 @@ def list_values(column: pl.Series) -> pl.Series:
 
 def count_pairs(first: pl.Series, second: pl.Series, where: Flags) -> pl.DataFrame:
     """How many of the rows in question have each pair of values: `first`, `second`, `count`."""
-    ours, theirs = encode_cells(first), encode_cells(second)
-    return count_code_pairs(CodedCells(ours.values, ours.codes[where]), CodedCells(theirs.values, theirs.codes[where]))
+    ours, theirs = encode_narrowly(first), encode_narrowly(second)
+    return count_code_pairs(
+        NarrowCells(ours.values, ours.codes[where]), NarrowCells(theirs.values, theirs.codes[where])
+    )
 
 
-def count_code_pairs(ours: CodedCells, theirs: CodedCells) -> pl.DataFrame:
+def count_code_pairs(ours: CodedCells | NarrowCells, theirs: CodedCells | NarrowCells) -> pl.DataFrame:
     """How many rows have each pair of values: `first`, `second`, `count`."""
     width = max(len(theirs.values), 1)
-    keys = ours.codes * width + theirs.codes
+    keys = ours.codes.astype(np.int64)  # a copy
+    keys *= width
+    keys += theirs.codes
     if len(ours.values) * width <= max(_WIDEST, 4 * len(keys)):
         counts = np.bincount(keys)
         pairs = np.flatnonzero(counts)

@@ -8,9 +8,12 @@ is used for the connection and shown nowhere.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import polars as pl
+import pyarrow as pa
 
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.cell_types import type_cells
@@ -35,8 +38,29 @@ WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT LIKE 'pg\\_%' AND
 AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1"""
 
 
+_ONE_ORDER = ("synchronize_seqscans = off", "max_parallel_workers_per_gather = 0")
+"""Settings under which a server reads a table from its beginning to its end, each time."""
+
+
+class ServerTable(NamedTuple):
+    """A table of a server, while it is read."""
+
+    decimals: list[str]
+    """The columns of decimals, which are handed over as text."""
+    batches: pa.RecordBatchReader
+    """Its rows, some at a time, as the server sends them."""
+
+
 def read_server_table(source: Source) -> pl.DataFrame:
     """Read all rows of a table; decimals become numbers if no digit is lost, as in a text file."""
+    with open_server_table(source) as table:
+        frame = build_frame(table.batches.read_all(), hide_password(source.location))
+    return frame.with_columns(type_cells(frame.select(table.decimals)).get_columns())
+
+
+@contextmanager
+def open_server_table(source: Source) -> Iterator[ServerTable]:
+    """Begin to read a table, in the order in which the server stores it."""
     shown = hide_password(source.location)
     require_library("postgresql", shown)
     import adbc_driver_manager
@@ -49,14 +73,16 @@ def read_server_table(source: Source) -> pl.DataFrame:
     try:
         with connection, connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            return _fetch(cursor, source, shown)
+            for setting in _ONE_ORDER:
+                cursor.execute(f"SET LOCAL {setting}")
+            yield _open_table(cursor, source, shown)
     except adbc_driver_manager.Error as error:
         denied = getattr(error, "sqlstate", None) == "42501"
         why = "this user may not read the table; ask for the right to SELECT" if denied else "the table cannot be read"
         raise DataError(f"{shown}: {why}") from None
 
 
-def _fetch(cursor: Any, source: Source, shown: str) -> pl.DataFrame:
+def _open_table(cursor: Any, source: Source, shown: str) -> ServerTable:
     name = source.table or _find_only_table(cursor, shown)
     quoted = ".".join(map(quote_name, name.split(".", 1)))
     literal = "'" + quoted.replace("'", "''") + "'"
@@ -66,10 +92,11 @@ def _fetch(cursor: Any, source: Source, shown: str) -> pl.DataFrame:
         raise DataError(f"{shown}: there is no such table, or it has no columns; there are {_list_tables(cursor)}")
     wanted = ", ".join(quote_name(n) if kind in _PLAIN else f"{quote_name(n)}::text" for n, kind in columns)
     cursor.execute(f"SELECT {wanted} FROM {quoted}")
-    table = cursor.fetch_arrow_table().rename_columns([column for column, _ in columns])
-    frame = build_frame(table, shown)
-    decimals = [column for column, kind in columns if kind == "numeric"]
-    return frame.with_columns(type_cells(frame.select(decimals)).get_columns())
+    sent = cursor.fetch_record_batch()
+    schema = pa.schema([field.with_name(name) for field, (name, _) in zip(sent.schema, columns, strict=True)])
+    batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in sent)
+    reader = pa.RecordBatchReader.from_batches(schema, batches)
+    return ServerTable([column for column, kind in columns if kind == "numeric"], reader)
 
 
 def _find_only_table(cursor: Any, shown: str) -> str:

@@ -85,7 +85,7 @@ def write_long_baskets(
 
 def read_named_columns(given: DataPath, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
     """Some columns of a table in any format, with at least one row."""
-    _check_dialect(columns, separator)
+    check_dialect(columns, separator)
     path, has_types = Path(given), is_database(os.fspath(given)) or is_table_file(Path(given))
     try:
         frame = _read_typed_table(given, columns) if has_types else _read_long_csv(path, columns, separator)
@@ -105,10 +105,10 @@ def read_long_form(
     """The named columns (id, item and optionally time) of a table in any format."""
     path, (frame, is_typed) = Path(given), read_named_columns(given, columns, separator)
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
-        _refuse_missing(path, frame[name], _flag_missing_cells(frame[name]))
+        _refuse_missing(path, frame[name], flag_missing_cells(frame[name]))
     ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_typed)
     if may_be_empty:
-        without = _flag_missing_cells(frame[columns[1]])
+        without = flag_missing_cells(frame[columns[1]])
         lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & without
         _refuse_missing(path, frame[columns[1]], without & ~lone)
         frame, id_codes = frame.filter(~lone), id_codes[~lone.to_numpy()]
@@ -118,7 +118,7 @@ def read_long_form(
 
 def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None) -> None:
     """Write columns as Parquet, TSV or CSV, depending on the file name."""
-    _check_dialect(names, separator)
+    check_dialect(names, separator)
     frame = rebuild_frame(pl.DataFrame(dict(zip(names, columns, strict=True))))
     buffer = io.BytesIO()
     if path.name.lower().endswith(".parquet"):
@@ -138,21 +138,27 @@ def repeat_ids(ids: Sequence[int | str] | None, lengths: Ints) -> pl.Series:
 def _read_long_csv(path: Path, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
     # Polars turns an empty last line into a row of nulls.
     text = check_utf8(path, read_bytes(path)).rstrip(b"\r\n")
-    header = text.split(b"\n", 1)[0].decode().rstrip("\r")
+    mark = choose_long_separator(path, text.split(b"\n", 1)[0].decode(), columns, separator)
+    return pl.read_csv(io.BytesIO(text), separator=mark, infer_schema=False, columns=list(columns))
+
+
+def choose_long_separator(path: Path, header: str, columns: tuple[str, ...], separator: str | None) -> str:
+    """The separator with which the first line names the columns."""
     for mark in (separator,) if separator else _SEPARATORS:
-        if set(columns) <= set(next(csv.reader([header], delimiter=mark), [])):
-            return pl.read_csv(io.BytesIO(text), separator=mark, infer_schema=False, columns=list(columns))
-    raise _explain_missing_column(path, columns)
+        if set(columns) <= set(next(csv.reader([header.rstrip("\r")], delimiter=mark), [])):
+            return mark
+    raise explain_missing_column(path, columns)
 
 
 def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
     frame = read_frame(os.fspath(path))
     if not set(columns) <= set(frame.columns):
-        raise _explain_missing_column(hide_password(os.fspath(path)), columns)
+        raise explain_missing_column(hide_password(os.fspath(path)), columns)
     return frame.select(columns)
 
 
-def _explain_missing_column(path: Path | str, columns: tuple[str, ...]) -> DataError:
+def explain_missing_column(path: Path | str, columns: tuple[str, ...]) -> DataError:
+    """The header does not name the columns."""
     # The columns found are not listed: without a header they would be a row of data.
     wanted = quote_names(columns)
     return DataError(
@@ -161,14 +167,16 @@ def _explain_missing_column(path: Path | str, columns: tuple[str, ...]) -> DataE
     )
 
 
-def _check_dialect(columns: Sequence[str], separator: str | None) -> None:
+def check_dialect(columns: Sequence[str], separator: str | None) -> None:
+    """Stop if two columns are one, or if the separator cannot be one."""
     if len(set(columns)) < len(columns):
         raise PolicyError("the id, item and time of a long-form file must be different columns")
     if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
         raise PolicyError("a separator must be one ASCII character, and neither a quote nor a line end")
 
 
-def _flag_missing_cells(column: pl.Series) -> pl.Series:
+def flag_missing_cells(column: pl.Series) -> pl.Series:
+    """Which cells have no value: empty ones, too."""
     missing = column.is_null()
     if column.dtype == pl.String:
         missing |= (column == "").fill_null(True)

@@ -8,6 +8,7 @@ education. This specification stays private: a certificate states its kind and n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -97,6 +98,18 @@ class PrivateEntries(Description):
         assert self.mask is not None
         return PrivateEntries(mask=self.mask[rows], mask_columns=self.mask_columns)
 
+    @property
+    def lists_entries(self) -> bool:
+        """Whether the entries are given one by one, as cells or in a file."""
+        return self.cells is not None or self.file is not None
+
+    def list_entries(self, source: str) -> ListedEntries:
+        """The entries that are given one by one."""
+        if self.file is not None:
+            return _read_entry_file(self.file, source)
+        cells = self.cells or ()
+        return ListedEntries([row for row, _ in cells], [column for _, column in cells], source)
+
     def mask_frame(
         self,
         frame: pl.DataFrame,
@@ -107,17 +120,15 @@ class PrivateEntries(Description):
         """A boolean for every entry of a frame; by default all its columns are published."""
         if self.mask is not None:
             return _place_mask(self.mask, frame, source, self.mask_columns)
-        if self.cells is not None:
-            return _mask_cells([row for row, _ in self.cells], [column for _, column in self.cells], frame, source)
-        if self.file is not None:
-            return _mask_from_file(self.file, frame, source)
+        if self.lists_entries:
+            return _mask_listed(self.list_entries(source), frame)
         return self._choose_entries(frame, chance, source, frame.columns if published is None else published)
 
     def _choose_entries(
         self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]
     ) -> Flags:
         names = published if self.columns is None else self.columns
-        _refuse_unknown_entry_columns([*names, *(self.where or ())], frame, source)
+        refuse_unknown_entry_columns([*names, *(self.where or ())], frame.columns, source)
         rows = np.ones(frame.height, dtype=bool)
         for name, values in (self.where or {}).items():
             rows &= spell_cells(frame[name]).is_in(list(values)).fill_null(value=False).to_numpy()
@@ -211,15 +222,13 @@ def require_private_mask(
 
     Otherwise a slip, such as a misspelled value, would publish what was meant to be hidden.
     """
-    if not entries:
-        _refuse_nothing_private(source, "the list of private entries is empty")
+    refuse_no_entries(entries, source)
     mask = np.zeros((frame.height, frame.width), dtype=bool)
     shown = np.isin(frame.columns, list(published))
     for number, entry in enumerate(entries, 1):
         chosen = build_private_mask([entry], frame, chance, source, published)
         if not chosen[:, shown].any():
-            which = f"specification {number} of {len(entries)}" if len(entries) > 1 else "the specification"
-            _refuse_nothing_private(source, f"{which} ({entry.describe_way()}) fits no published cell that has a value")
+            refuse_unfitting(entries, number, source)
         mask |= chosen
     return mask
 
@@ -234,6 +243,19 @@ def settle_private_entries(
     """The same entries as a mask of the published columns, which stays right when other cells change."""
     mask = require_private_mask(entries, frame, chance, source, published)
     return PrivateEntries(mask=mask[:, np.isin(frame.columns, list(published))], mask_columns=tuple(published))
+
+
+def refuse_no_entries(entries: Sequence[PrivateEntries], source: str) -> None:
+    """Stop if there is no specification."""
+    if not entries:
+        _refuse_nothing_private(source, "the list of private entries is empty")
+
+
+def refuse_unfitting(entries: Sequence[PrivateEntries], number: int, source: str) -> NoReturn:
+    """Stop because a specification, counted from 1, names nothing that would be published."""
+    which = f"specification {number} of {len(entries)}" if len(entries) > 1 else "the specification"
+    way = entries[number - 1].describe_way()
+    _refuse_nothing_private(source, f"{which} ({way}) fits no published cell that has a value")
 
 
 def _refuse_nothing_private(source: str, why: str) -> NoReturn:
@@ -263,43 +285,58 @@ def _place_mask(
         )
     if columns is None:
         return mask.astype(bool)
-    _refuse_unknown_entry_columns(columns, frame, source)
+    refuse_unknown_entry_columns(columns, frame.columns, source)
     placed = np.zeros((frame.height, frame.width), dtype=bool)
     placed[:, [frame.columns.index(name) for name in columns]] = mask
     return placed
 
 
-def _mask_cells(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Flags:
-    _refuse_unknown_entry_columns([name for name in columns if isinstance(name, str)], frame, source)
-    column_index = {name: index for index, name in enumerate(frame.columns)} | {
-        index: index for index in range(frame.width)
-    }
-    far = sum(row >= frame.height for row in rows) + sum(column not in column_index for column in columns)
-    if far:
-        raise DataError(
-            f"{source}: {far} private entries are outside the table, which has {frame.height} rows, counted from 0, "
-            f"and {frame.width} columns"
-        )
+@dataclass(frozen=True)
+class ListedEntries:
+    """Entries one by one: their rows, counted from 0, and their columns by name or number."""
+
+    rows: Sequence[int]
+    columns: Sequence[Column]
+    source: str
+    """Who lists them, for errors."""
+
+    def locate(self, height: int, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """Their rows and the numbers of their columns in a table; an error if one is outside."""
+        refuse_unknown_entry_columns([name for name in self.columns if isinstance(name, str)], names, self.source)
+        column_index: dict[Column, int] = {name: index for index, name in enumerate(names)}
+        column_index |= {index: index for index in range(len(names))}
+        far = sum(row >= height for row in self.rows) + sum(column not in column_index for column in self.columns)
+        if far:
+            raise DataError(
+                f"{self.source}: {far} private entries are outside the table, which has {height} rows, counted from 0, "
+                f"and {len(names)} columns"
+            )
+        columns = np.array([column_index[column] for column in self.columns], dtype=np.int64)
+        return np.asarray(self.rows, dtype=np.int64), columns
+
+
+def _mask_listed(listed: ListedEntries, frame: pl.DataFrame) -> Flags:
     mask = np.zeros((frame.height, frame.width), dtype=bool)
-    mask[np.asarray(rows, dtype=np.int64), [column_index[column] for column in columns]] = True
+    mask[listed.locate(frame.height, frame.columns)] = True
     return mask
 
 
-def _mask_from_file(file: str, frame: pl.DataFrame, source: str) -> Flags:
+def _read_entry_file(file: str, source: str) -> ListedEntries:
     listed = read_frame(file, TextFormat())
     if not {"row", "column"} <= set(listed.columns):
         raise DataError(f'{file}: a file of private entries needs the columns "row" (counted from 0) and "column"')
     if listed.is_empty():
-        return np.zeros((frame.height, frame.width), dtype=bool)
+        return ListedEntries([], [], source)
     rows, columns = listed["row"], listed["column"].cast(pl.String)
     unread = rows.null_count() + columns.null_count()
     if not rows.dtype.is_integer() or unread or bool((rows < 0).any()):
         raise DataError(f'{file}: the column "row" must hold integers from 0, and "column" a name in every line')
-    return _mask_cells(rows.to_list(), columns.to_list(), frame, f"{source}, {file}")
+    return ListedEntries(rows.to_list(), columns.to_list(), f"{source}, {file}")
 
 
-def _refuse_unknown_entry_columns(names: Iterable[str], frame: pl.DataFrame, source: str) -> None:
-    unknown = sorted({name for name in names if name not in frame.columns})
+def refuse_unknown_entry_columns(names: Iterable[str], known: Sequence[str], source: str) -> None:
+    """Stop if private entries are in columns that a table does not have."""
+    unknown = sorted({name for name in names if name not in known})
     if unknown:
         raise PolicyError(
             f"{source}: private entries name {quote_names(unknown[:12])}, which is not a column of the table"

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.coded_cells import encode_cells, list_values
+from sfumato.data.coded_cells import encode_cells, encode_narrowly, list_values
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.data.label_ranges import parse_moments, parse_range, parse_words
@@ -188,7 +188,7 @@ class Domain:
 
     def codes(self, original: pl.Series) -> Ints:
         """The leaf of every original cell; a missing cell gets the number after the last leaf."""
-        cells = encode_cells(original)
+        cells = encode_narrowly(original)
         places = place_texts(spell_cells(cells.values), self.spellings).fill_null(-1).to_numpy(writable=True)
         if original.null_count():
             places[-1] = len(self.leaves)

@@ -9,6 +9,7 @@ in order: a null cell is an empty text, a zero or false under its mask.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -24,9 +25,12 @@ _rebuilt: WeakValueDictionary[int, pl.DataFrame] = WeakValueDictionary()
 
 def rebuild_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Build the same frame in fresh memory; categories become text, as in every table that is read."""
-    if _rebuilt.get(id(frame)) is frame:
-        return frame
-    made = pl.DataFrame([rebuild_column(column) for column in frame.get_columns()])
+    return frame if _rebuilt.get(id(frame)) is frame else rebuild_columns(frame.get_columns())
+
+
+def rebuild_columns(columns: Iterable[pl.Series]) -> pl.DataFrame:
+    """Build a frame of columns in fresh memory; those that are made one by one need not all be there at once."""
+    made = pl.DataFrame([rebuild_column(column) for column in columns])
     _rebuilt[id(made)] = made
     return made
 

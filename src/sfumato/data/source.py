@@ -5,7 +5,8 @@
 - ``people.xlsx?sheet=Patients``: one sheet of a workbook;
 - ``sqlite:///people.db?table=patients``, ``duckdb:///people.duckdb?table=patients``: a table of a database file,
   relative with three slashes, absolute with four;
-- ``postgresql://user@host/database?table=schema.patients``: a table of a server.
+- ``postgresql://user@host/database?table=schema.patients``: a table of a server;
+- ``spark:database.patients``: a table that Spark knows.
 
 A password belongs in the environment (`PGPASSWORD`) or in `~/.pgpass`. One in an address is used and never shown.
 """
@@ -21,6 +22,7 @@ from urllib.parse import parse_qsl, urlencode
 from sfumato.errors import DataError, hide_password
 
 _DATABASE = re.compile(r"(?i:(sqlite|duckdb|postgres|postgresql)):(/{1,2})(.*)", re.DOTALL)  # a `Path` keeps one slash
+_SPARK = re.compile(r"spark:(?!/)(.+)", re.DOTALL)
 _FOREIGN = re.compile(r"([A-Za-z][\w+.-]+(?::[A-Za-z][\w+.-]+)*):/{1,2}[^/]")
 """The address of something that is not read; the letter of a Windows drive is no scheme."""
 _PART = re.compile(r"(.+)\?(?:sheet|table)=(.+)", re.DOTALL)
@@ -31,9 +33,9 @@ class Source:
     """A data path, taken apart."""
 
     kind: str
-    """`file`, `sqlite`, `duckdb` or `postgresql`."""
+    """`file`, `sqlite`, `duckdb`, `postgresql` or `spark`."""
     location: str
-    """The path or pattern of a file, or the address of a server without its table."""
+    """The path or pattern of a file, or the address of a server without its table; empty for Spark."""
     table: str | None = None
     """The table of a database or the sheet of a workbook, if named."""
 
@@ -47,6 +49,8 @@ def parse_source(path: str | Path) -> Source:
     text = str(path)
     if (address := _DATABASE.fullmatch(text)) is not None:
         return _parse_address(address[1].lower(), address[2], address[3])
+    if (named := _SPARK.fullmatch(text)) is not None and not _exists(text):
+        return Source("spark", "", named[1])
     _refuse_foreign(text)
     part = _PART.fullmatch(text)
     if part is None or _exists(text):
@@ -71,13 +75,18 @@ def is_database(path: str | Path) -> bool:
 
 def is_server(path: str | Path) -> bool:
     """Whether a data path names a table on a server, which has no file."""
-    return parse_source(path).kind == "postgresql"
+    return parse_source(path).kind in ("postgresql", "spark")
+
+
+def is_spark_table(path: str | Path) -> bool:
+    """Whether a data path names a table of Spark."""
+    return parse_source(path).kind == "spark"
 
 
 def locate_source(path: str, locate: Callable[[str], str]) -> str:
     """The same data path with its file located by a function, as paths of a policy are relative to it."""
     source = parse_source(path)
-    if source.kind == "postgresql":
+    if source.kind in ("postgresql", "spark"):
         return path
     if source.kind == "file":
         return locate(path) if source.table is None else f"{locate(source.location)}?sheet={source.table}"

@@ -56,6 +56,8 @@ def read_labelled(path: str | Path, text: TextFormat | None = None) -> LabelledF
     """Read a frame with the labels that its file gives to columns and codes."""
     text = text or TextFormat()
     source = parse_source(path)
+    if source.kind == "spark":
+        raise DataError(f"{path}: tables of Spark are read by audit and run, with --engine spark")
     if source.kind == "postgresql":
         from sfumato.data.database import read_server_table
 
@@ -75,7 +77,7 @@ def read_labelled(path: str | Path, text: TextFormat | None = None) -> LabelledF
 def list_input_files(path: str | Path) -> list[Path]:
     """The files that a path or a glob names, in reading order."""
     source = parse_source(path)
-    if source.kind == "postgresql":
+    if source.kind in ("postgresql", "spark"):
         return []
     plain = Path(source.location)
     try:
@@ -92,7 +94,7 @@ def list_input_files(path: str | Path) -> list[Path]:
 def has_stored_types(path: str | Path) -> bool:
     """Whether columns have a declared type. Text does not, and neither do formats that type each cell by itself."""
     source = parse_source(path)
-    if source.kind in ("postgresql", "duckdb"):
+    if source.kind in ("postgresql", "duckdb", "spark"):
         return True
     return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in ARROW_KINDS
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -39,6 +40,8 @@ from sfumato.errors import DataError
 
 MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
+PART = 4 << 20
+"""Bytes of a part of a large file: with smaller ones less lies in memory, and closer to the processor."""
 _LARGEST_BLOCK = (1 << 31) - 1
 _AS_UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _AT_ONCE = 4
@@ -115,7 +118,23 @@ def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
         raise explain_damaged_packing(path) from None
     encoding, separator, width = detect_dialect(path, text)
     refuse_cells(path, lines * width)
+    if not lines and not text.comment and encoding in _AS_UTF8 and path.stat().st_size > _BLOCK:
+        try:
+            return _read_in_parts(path, text)
+        except DataError:
+            pass  # read at once, longer cells than a part fit; what else is wrong is explained there
     return _build_typed_frame(_read_cells(path, separator, width, encoding, text), text, width, path)
+
+
+def _read_in_parts(path: Path, text: TextFormat) -> pl.DataFrame:
+    """Read a large file without having all of it in memory as arrow's texts, which are twice as large."""
+    cells = pl.concat(list(iterate_text_cells(path, text, PART)))
+    columns: list[pl.Series] = []
+    while cells.width:
+        some = cells.select(cells.columns[:_AT_ONCE])
+        cells = cells.drop(some.columns)
+        columns += _type_columns(some, some.columns, text)
+    return pl.DataFrame(columns)
 
 
 def detect_dialect(path: Path, text: TextFormat) -> TextDialect:
@@ -135,17 +154,20 @@ def detect_dialect(path: Path, text: TextFormat) -> TextDialect:
     return TextDialect(encoding, separator, width)
 
 
-def iterate_text_cells(path: Path, text: TextFormat) -> Iterator[pl.DataFrame]:
-    """The cells of a text file as text, some rows at a time, under the names of their columns."""
+def iterate_text_cells(path: Path, text: TextFormat, part: int = _BLOCK) -> Iterator[pl.DataFrame]:
+    """The cells of a text file as text, some rows at a time, under the names of their columns.
+
+    No row may be longer than the bytes of a part.
+    """
     encoding, separator, width = detect_dialect(path, text)
     if text.comment or encoding not in _AS_UTF8:
         raise DataError(f"{path}: a file with comments, or not in UTF-8, can only be read with --engine memory")
     options = _describe_csv(separator, width, text)
-    read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK, use_threads=False)
+    read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=part, use_threads=False)
     names: list[str] | None = None
     try:
         with _open_as_utf8(path, None, encoding) as stream, pyarrow.csv.open_csv(stream, read, *options) as reader:
-            for batch in reader:
+            for batch in _read_ahead(reader):
                 cells = build_frame(pa.Table.from_batches([batch]), path)
                 if names is None:
                     first = [str(cell or "").strip() for cell in cells.row(0)] if text.header else []
@@ -154,6 +176,15 @@ def iterate_text_cells(path: Path, text: TextFormat) -> Iterator[pl.DataFrame]:
                 yield _clean_cells(cells.rename(dict(zip(cells.columns, names, strict=True))), text)
     except _FAULTS as error:
         raise _explain_unreadable(path, separator, width, encoding, text, error) from None
+
+
+def _read_ahead(reader: pyarrow.csv.CSVStreamingReader) -> Iterator[pa.RecordBatch]:
+    """The parts of a file; the next is parsed by another thread while somebody works on this one."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, reader, None)
+        while (part := coming.result()) is not None:
+            coming = thread.submit(next, reader, None)
+            yield part
 
 
 def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path) -> pl.DataFrame:
@@ -167,13 +198,16 @@ def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path
             table.select(range(_AT_ONCE, table.num_columns)),
         )
         cells = _clean_cells(build_frame(some, path).slice(1 if text.header else 0), text)
-        here = names[len(columns) :][: cells.width]
-        typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, here, text.numbers))
-        # In one piece: the parts that the file was read in make every later step slower.
-        columns += [column.alias(name).rechunk() for column, name in zip(typed.get_columns(), here, strict=True)]
+        columns += _type_columns(cells, names[len(columns) :][: cells.width], text)
         del some
     pa.default_memory_pool().release_unused()
     return pl.DataFrame(columns)
+
+
+def _type_columns(cells: pl.DataFrame, names: list[str], text: TextFormat) -> list[pl.Series]:
+    typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, names, text.numbers))
+    # In one piece: the parts that the file was read in make every later step slower.
+    return [column.alias(name).rechunk() for column, name in zip(typed.get_columns(), names, strict=True)]
 
 
 def _detect_encoding(head: bytes, given: str, path: Path) -> str:

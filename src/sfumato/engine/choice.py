@@ -11,14 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.file_kinds import HEAD, find_kind
-from sfumato.data.source import parse_source
+from sfumato.data.source import is_server, is_spark_table
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import read_first_bytes
+from sfumato.engine.basket_staging import BasketSource, can_stage
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 
 BYTES_A_CELL = 100
 """What a run in memory takes for each cell of the table, at its peak: measured on five million rows."""
+_BYTES_A_LETTER = 12
+"""What baskets take in memory for each byte of a text file, while they are read."""
 _OPENING = 1 << 16
 _STORED = ("parquet", "duckdb", "sqlite", None)
 
@@ -38,6 +41,8 @@ def choose_engine(path: str | Path, wanted: EngineName = "auto") -> EngineChoice
     """The engine that was asked for, else memory for a table that fits, and duckdb for one that does not."""
     if wanted != "auto":
         return EngineChoice(wanted, "as asked")
+    if is_spark_table(path):
+        return EngineChoice("spark", "which reads its own tables")
     cells = estimate_cells(path)
     if cells is None:
         return EngineChoice("memory", "which reads this kind of data")
@@ -48,10 +53,34 @@ def choose_by_cells(cells: int, wanted: EngineName = "auto") -> EngineChoice:
     """The same for a table of so many cells, which duckdb reads."""
     if wanted != "auto":
         return EngineChoice(wanted, "as asked")
-    needed, budget = cells * BYTES_A_CELL, find_memory_budget()
-    sizes = f"since the table may take {format_size(needed)} of memory and {format_size(budget)} are to be had"
+    return _choose_by_bytes(cells * BYTES_A_CELL, "table")
+
+
+def choose_basket_engine(source: BasketSource, wanted: EngineName = "auto") -> EngineChoice:
+    """The engine that was asked for, else memory for baskets that fit, and duckdb for other files that it reads."""
+    if wanted != "auto":
+        return EngineChoice(wanted, "as asked")
+    path = Path(source.path)
+    if not path.is_file() or not can_stage(source):
+        return EngineChoice("memory", "which reads this kind of data")
+    try:
+        is_parquet = find_kind(read_first_bytes(path, HEAD)) == "parquet"
+        cells = _estimate_file(path, "parquet") if is_parquet else 0
+    except (pa.ArrowException, OSError):
+        return EngineChoice("memory", "which reads this kind of data")
+    return _choose_by_bytes(cells * BYTES_A_CELL, "file") if is_parquet else choose_by_letters(path.stat().st_size)
+
+
+def choose_by_letters(size: int, wanted: EngineName = "auto") -> EngineChoice:
+    """The same for baskets in a text file of so many bytes, which duckdb reads."""
+    return EngineChoice(wanted, "as asked") if wanted != "auto" else _choose_by_bytes(size * _BYTES_A_LETTER, "file")
+
+
+def _choose_by_bytes(needed: int, what: str) -> EngineChoice:
+    budget = find_memory_budget()
+    sizes = f"since the {what} may take {format_size(needed)} of memory and {format_size(budget)} are to be had"
     if needed <= budget:
-        return EngineChoice("memory", "since the table fits in it")
+        return EngineChoice("memory", f"since the {what} fits in it")
     if importlib.util.find_spec("duckdb") is None:
         return EngineChoice("memory", f'{sizes}, but duckdb is not installed (pip install "sfumato[duckdb]")')
     return EngineChoice("duckdb", sizes)
@@ -59,7 +88,7 @@ def choose_by_cells(cells: int, wanted: EngineName = "auto") -> EngineChoice:
 
 def estimate_cells(path: str | Path) -> int | None:
     """About how many cells a data path names; None if duckdb does not read it, or nothing can be read."""
-    if parse_source(path).kind == "postgresql":
+    if is_server(path):
         return None
     total = 0
     for file in list_input_files(path):

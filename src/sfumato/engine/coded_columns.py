@@ -9,13 +9,14 @@ dictionary of its own: the texts that occur and no other, in ascending order, so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.arrow_memory import copy_buffer
+from sfumato.data.arrow_memory import allocate_numbers, copy_buffer
 from sfumato.data.coded_cells import CodedCells, encode_cells
 
 DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
@@ -24,13 +25,29 @@ DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
 
 def read_coded_columns(batch: pa.RecordBatch) -> pl.DataFrame:
     """Those columns that are dictionaries of distinct texts, as coded columns."""
-    texts = {name: _list_texts(batch.column(name)) for name in batch.schema.names}
+    texts = {name: list_texts(batch.column(name)) for name in batch.schema.names}
     kinds = {name: pl.Enum(listed) for name, listed in texts.items() if listed is not None}
-    places = pl.DataFrame([pl.Series(name, batch.column(name).indices) for name in kinds])
-    return places.select(pl.col(name).cast(pl.UInt32).cat.to(kind) for name, kind in kinds.items())
+    places = pl.DataFrame([_shorten_places(name, batch.column(name).indices, kinds[name]) for name in kinds])
+    return places.select(pl.col(name).cat.to(kind) for name, kind in kinds.items())
 
 
-def _list_texts(cells: pa.Array) -> list[str] | None:
+def _shorten_places(name: str, places: pa.Array, kind: pl.Enum) -> pl.Series:
+    """Places as the numbers that such a column has: polars itself would look at each of them before."""
+    number = _choose_number(len(kind.categories))
+    if places.type != pa.int32() or (places.offset and places.null_count):
+        return pl.Series(name, places).cast(pl.UInt32)
+    cells = allocate_numbers(len(places), number)
+    cells[:] = np.frombuffer(places.buffers()[1], dtype=np.int32, count=len(places), offset=4 * places.offset)
+    known = places.buffers()[0] if places.null_count else None
+    return pl.Series(name, pa.Array.from_buffers(pa.from_numpy_dtype(number), len(cells), [known, cells.base]))
+
+
+def _choose_number(count: int) -> Any:
+    """The shortest number for so many places."""
+    return np.uint8 if count < 1 << 8 else np.uint16 if count < 1 << 16 else np.uint32
+
+
+def list_texts(cells: pa.Array) -> list[str] | None:
     """The texts of a dictionary; None if it is none, or some text is missing or there twice."""
     if not pa.types.is_dictionary(cells.type):
         return None
@@ -47,11 +64,11 @@ def _list_texts(cells: pa.Array) -> list[str] | None:
 def build_coded_column(codes: Ints, labels: Sequence[str | None]) -> pl.Series:
     """The column of the labels with the given numbers; a label may occur twice, and None is a missing cell."""
     number = {label: position for position, label in enumerate(dict.fromkeys(x for x in labels if x is not None))}
-    places = np.array([number.get(label, 0) if label is not None else 0 for label in labels], dtype=np.uint32)
-    made = pl.Series(places[codes])
-    empty = np.array([label is None for label in labels], dtype=np.bool_)
+    listed = [number.get(label, 0) if label is not None else 0 for label in labels]
+    made = pl.Series(np.array(listed, dtype=_choose_number(len(number)))[codes])
+    empty = np.array([label is None for label in labels], dtype=np.bool_)[codes]
     if empty.any():
-        made = made.set(pl.Series(empty[codes]), None)
+        made = made.set(pl.Series(empty), None)
     return made.cat.to(pl.Enum(list(number)))
 
 
@@ -96,16 +113,19 @@ def flag_text(column: pl.Series, text: str) -> Flags:
 
 def write_coded_column(column: pl.Series) -> pa.DictionaryArray:
     """A coded column as a dictionary of Arrow, in memory that holds its cells and nothing else."""
-    values, codes = list_categories(column), column.to_physical().cast(pl.Int64)
-    known = codes.is_not_null().to_numpy()
-    filled = codes.fill_null(0).to_numpy()
-    used = np.flatnonzero(np.bincount(filled if known.all() else filled[known], minlength=len(values)))
-    texts = values.gather(used)
-    order = texts.arg_sort().to_numpy()
+    values, codes = list_categories(column).to_list(), column.to_physical()
+    known = codes.is_not_null().to_numpy() if codes.null_count() else None
+    cells = codes.to_numpy() if known is None else codes.fill_null(0).to_numpy()
+    used = np.flatnonzero(np.bincount(cells if known is None else cells[known], minlength=len(values))).tolist()
+    order = sorted(used, key=values.__getitem__)
     place = np.zeros(max(len(values), 1), dtype=np.int32)
-    place[used[order]] = np.arange(len(used), dtype=np.int32)
-    places = np.where(known, place[filled], np.int32(0)).astype(np.int32)
-    bits = None if known.all() else copy_buffer(np.packbits(known, bitorder="little"))
-    indices = pa.Array.from_buffers(pa.int32(), len(places), [bits, copy_buffer(places)])
-    listed = pa.array(texts.gather(order).to_list(), type=pa.large_string())
-    return pa.DictionaryArray.from_arrays(indices, listed)
+    place[order] = np.arange(len(used), dtype=np.int32)
+    places = allocate_numbers(len(cells), np.int32)
+    np.take(place, cells, out=places, mode="clip")  # without a second look at each code
+    bits = None
+    if known is not None:
+        places[~known] = 0
+        bits = copy_buffer(np.packbits(known, bitorder="little"))
+    indices = pa.Array.from_buffers(pa.int32(), len(places), [bits, places.base])
+    texts = pa.array([values[number] for number in order], type=pa.large_string())
+    return pa.DictionaryArray.from_arrays(indices, texts)

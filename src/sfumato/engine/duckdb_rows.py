@@ -13,12 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.arrays import ShortCodes
 from sfumato.engine.coded_columns import read_coded_columns
+from sfumato.engine.dense_counts import count_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
+from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
     COUNT,
@@ -29,6 +33,7 @@ from sfumato.engine.stored_rows import (
     TooManyRows,
     sort_counts,
 )
+from sfumato.engine.value_numbers import ValueNumbers
 from sfumato.errors import DataError, quote_names
 from sfumato.table import simplify_frame
 
@@ -36,6 +41,10 @@ if TYPE_CHECKING:
     import duckdb
 
 _BYTES_A_CODE = 3
+_MANY_ROWS = 1 << 18
+"""Fewer rows are counted by duckdb: our own way takes a moment to begin."""
+_FEW = 1 << 16
+"""Of a column with at most so many values, all are kept."""
 _SHARE = 0.5
 """The part of the memory that duckdb may use; the rest is for what it returns."""
 
@@ -53,19 +62,54 @@ class DuckdbRows(StoredRows):
         self._places = {name: place for place, name in enumerate(self.schema)}
         self._missing: dict[str, int] | None = None
         self._values: dict[str, int] = {}
+        self._few: dict[str, RowCounts] = {}
+        """The values of columns that have few."""
+        self._sizes: dict[frozenset[str], SizeCounts] = {}
+        """The sizes of classes that were counted before."""
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def count_rows(self, columns: Sequence[str]) -> RowCounts:
         """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
+        if len(columns) == 1 and columns[0] in self._few:
+            return self._few[columns[0]]
+        counted = self._count_at_places(columns) or self._count_distinct(columns)
+        self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(counted.counts))
+        return counted
+
+    def _count_at_places(self, columns: Sequence[str]) -> RowCounts | None:
+        """Count here, in numbers; None if there are few rows, or too many that there could be."""
+        if self.height < _MANY_ROWS or not all(_has_plain_values(self.schema[name]) for name in columns):
+            return None
+        widths = [self.count_values(name) + 1 for name in columns]
+        if not fits_places(widths):
+            return None
+        numbers = [ValueNumbers() for _ in columns]
+        found = count_places(read_ahead(self._number_files(list(columns), numbers)), widths)
+        parts = zip(columns, numbers, split_places(found.places, widths), strict=True)
+        cells = [pl.Series(name, n.list_values(), dtype=self.schema[name]).gather(codes) for name, n, codes in parts]
+        return sort_counts(pl.DataFrame([*cells, pl.Series(COUNT, found.counts)]))
+
+    def _count_distinct(self, columns: Sequence[str], limit: str = "") -> RowCounts:
         names = ", ".join(map(self._name, columns))
-        counted = self._fetch(f"SELECT {names}, count(*) FROM {self._relation} GROUP BY ALL", (*columns, COUNT))
-        plain = simplify_frame(counted, self.source)
+        query = f"SELECT {names}, count(*) FROM {self._relation} GROUP BY ALL{limit}"
+        plain = simplify_frame(self._fetch(query, (*columns, COUNT)), self.source)
         if any(plain.schema[name].is_float() for name in columns):
             plain = plain.group_by(columns).agg(pl.col(COUNT).sum())
         return sort_counts(plain)
 
     def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
-        """Join every map in duckdb, then group: numbers are grouped faster than texts, and take less memory."""
+        """Count here if there is room; else join every map in duckdb, where numbers are grouped faster than texts."""
+        widths = [max(codes.missing, int(codes.codes.max(initial=0))) + 1 for codes in maps.values()]
+        if self.height >= _MANY_ROWS and fits_places(widths):
+            numbers = [ValueNumbers(codes) for codes in maps.values()]
+            found = count_places(read_ahead(self._number_files(list(maps), numbers)), widths)
+            if most is not None and len(found.places) > most:
+                raise TooManyRows
+            lines = zip(maps, split_places(found.places, widths), strict=True)
+            return RowCounts(pl.DataFrame([pl.Series(name, line) for name, line in lines]), found.counts)
+        return self._count_joined(maps, most)
+
+    def _count_joined(self, maps: Mapping[str, CodeMap], most: int | None) -> RowCounts:
         joins, cells = [], []
         for number, (name, codes) in enumerate(maps.items()):
             table = f"map_{number}"
@@ -82,10 +126,14 @@ class DuckdbRows(StoredRows):
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group in duckdb, then group the sizes of the groups."""
+        if frozenset(columns) in self._sizes:
+            return self._sizes[frozenset(columns)]
+        if (counted := self._count_at_places(columns)) is not None:
+            return SizeCounts(*np.unique_counts(counted.counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
-        counted = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return SizeCounts(counted["size"].to_numpy(writable=True), counted["classes"].to_numpy(writable=True))
+        found = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
+        return SizeCounts(found["size"].to_numpy(writable=True), found["classes"].to_numpy(writable=True))
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""
@@ -96,33 +144,56 @@ class DuckdbRows(StoredRows):
     def count_values(self, column: str) -> int:
         """Group in duckdb: unlike a count of distinct values, grouping goes to disk."""
         if column not in self._values:
-            cell = self._name_plain(column)
-            values = f"SELECT {cell} AS v FROM {self._relation} WHERE {cell} IS NOT NULL GROUP BY 1"
-            self._values[column] = int(self._fetch(f"SELECT count(*) FROM ({values})", ("n",))["n"][0])
+            counted = self._count_distinct([column], f" LIMIT {_FEW + 1}")
+            if len(counted.counts) <= _FEW:
+                self._few[column] = counted
+                self._values[column] = len(counted.counts) - counted.frame[column].null_count()
+            else:
+                cell = self._name_plain(column)
+                values = f"SELECT {cell} AS v FROM {self._relation} WHERE {cell} IS NOT NULL GROUP BY 1"
+                self._values[column] = int(self._fetch(f"SELECT count(*) FROM ({values})", ("n",))["n"][0])
         return self._values[column]
 
     def count_missing(self) -> dict[str, int]:
-        """Count nulls of all columns at once."""
+        """Add up what the files say of themselves; count the other columns all at once."""
         if self._missing is None:
-            cells = ", ".join(f"count({self._name_plain(name)})" for name in self.schema)
-            known = self._fetch(f"SELECT {cells} FROM {self._relation}", tuple(self.schema)).row(0, named=True)
-            self._missing = {name: self.height - int(count) for name, count in known.items()}
+            stated = add_stated_nulls(self.files, self.schema)
+            rest = [name for name in self.schema if name not in stated]
+            cells = ", ".join(f"count({self._name_plain(name)})" for name in rest)
+            known = self._fetch(f"SELECT {cells} FROM {self._relation}", rest).row(0, named=True) if rest else {}
+            counted = {name: self.height - int(count) for name, count in known.items()}
+            self._missing = {name: {**stated, **counted}[name] for name in self.schema}
         return self._missing
 
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows of each file in turn."""
         chosen = list(self.schema) if columns is None else list(columns)
-        for file, batch in self._read_files(chosen, ()):
+        for file, batch in read_ahead(self._read_files(chosen, ())):
             yield simplify_frame(_build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen), str(file))
 
     def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows of each file in turn; texts that the files hold as dictionaries stay numbers."""
-        chosen = list(self.schema) if columns is None else list(columns)
+        return read_ahead(self._code_files(list(self.schema) if columns is None else list(columns)))
+
+    def _code_files(self, chosen: list[str]) -> Iterator[pl.DataFrame]:
         for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
             coded = read_coded_columns(batch)
             rest = [name for name in batch.schema.names if name not in coded.columns]
             plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
             yield pl.DataFrame([coded[name] if name in coded.columns else plain[name] for name in chosen])
+
+    def iterate_numbered(self, columns: Sequence[str]) -> Iterator[ShortCodes]:
+        """From the numbers that the files hold, without a frame in between."""
+        return read_ahead(self._number_files(list(columns), [ValueNumbers() for _ in columns]))
+
+    def _number_files(self, chosen: list[str], numbers: list[ValueNumbers]) -> Iterator[ShortCodes]:
+        for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
+            lines = np.empty((len(chosen), batch.num_rows), dtype=np.uint16)
+            for number, name, line in zip(numbers, chosen, lines, strict=True):
+                if not number.number_array(batch.column(name), line):
+                    rows = pa.Table.from_batches([batch.select([name])])
+                    number.number_cells(simplify_frame(_build_frame(rows, str(file)), str(file))[name], line)
+            yield lines
 
     def _read_files(self, columns: list[str], coded: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
         for file in self.files:
@@ -166,16 +237,7 @@ class DuckdbRows(StoredRows):
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
-            duckdb = require_duckdb()
-            self._connection = duckdb.connect(
-                config={
-                    "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
-                    "temp_directory": str(self._scratch),
-                    "preserve_insertion_order": False,
-                    "autoinstall_known_extensions": False,
-                    "autoload_known_extensions": False,
-                }
-            )
+            self._connection = open_connection(self._scratch)
         return self._connection
 
     def _fetch(self, query: str, names: Sequence[str]) -> pl.DataFrame:
@@ -204,6 +266,25 @@ class DuckdbRows(StoredRows):
         return DataError(f"{self.source}: duckdb cannot count its rows ({type(error).__name__}); try --engine memory")
 
 
+def open_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
+    """A connection within its share of memory, which puts on disk what does not fit."""
+    connection: duckdb.DuckDBPyConnection = require_duckdb().connect(
+        config={
+            "memory_limit": f"{int(find_memory_budget() * _SHARE) >> 20}MiB",
+            "temp_directory": str(scratch),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    return connection
+
+
+def _has_plain_values(kind: pl.DataType) -> bool:
+    """Whether a column of such values can be made again from a list of them."""
+    return kind in (pl.String, pl.Boolean, pl.Date) or kind.is_integer()
+
+
 def require_duckdb() -> Any:
     """Import duckdb, which is optional."""
     try:
@@ -225,6 +306,21 @@ def find_repetitive_columns(files: Sequence[Path], schema: Mapping[str, pl.DataT
                     cells[column.path_in_schema] += column.num_values
     texts = (name for name, kind in schema.items() if kind == pl.String)
     return frozenset(name for name in texts if cells[name] and sizes[name] <= _BYTES_A_CODE * cells[name])
+
+
+def add_stated_nulls(files: Sequence[Path], schema: Mapping[str, pl.DataType]) -> dict[str, int]:
+    """How many cells are missing in the columns of which all files say so; not of floats, where NaN is missing, too."""
+    stated = {name: 0 for name, kind in schema.items() if not kind.is_float()}
+    for file in files:
+        metadata = pq.read_metadata(file)
+        for group in range(metadata.num_row_groups):
+            for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
+                statistics = column.statistics
+                if statistics is None or not statistics.has_null_count:
+                    stated.pop(column.path_in_schema, None)
+                elif column.path_in_schema in stated:
+                    stated[column.path_in_schema] += statistics.null_count
+    return stated
 
 
 def check_schemas(files: Sequence[Path]) -> pa.Schema:

@@ -16,7 +16,7 @@ from sfumato.engine.duckdb_rows import explain_damaged
 from sfumato.engine.stored_rows import BATCH_ROWS
 from sfumato.table import simplify_frame
 
-UNIT_ROWS = 4 * BATCH_ROWS
+UNIT_ROWS = 2 * BATCH_ROWS
 """A run is at most so long: long enough to be worth a task, short enough to be sent at once."""
 
 

@@ -26,6 +26,7 @@ from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
 from sfumato.engine.duckdb_rows import check_schemas, find_repetitive_columns
 from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.sent_task import Task, send_task
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark_tasks import (
     PACKED,
@@ -169,6 +170,13 @@ class SparkRows(StoredRows):
         """The same with all texts spelled out, in batches whose ends are those of `_list_begins`."""
         yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, columns, change)))
 
+    def examine_batches(
+        self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
+    ) -> Iterator[Found]:
+        """Examine rows in executors, in the batches in which the driver would read them."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        yield from map(pickle.loads, self._run_lots(ChangeTask(self._units, chosen, examine, None, pickle.dumps)))
+
     def compare_batches(
         self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
     ) -> Iterator[Found]:
@@ -204,16 +212,16 @@ class SparkRows(StoredRows):
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
         """What tasks packed, in the order of rows."""
-        with ThreadPoolExecutor(1) as ahead:
+        with send_task(self._session, task) as sent, ThreadPoolExecutor(1) as ahead:
             lots: deque[Future[list[bytes]]] = deque()
             for begin, end in self._cut_lots(len(task.columns)):
-                lots.append(ahead.submit(self._run_lot, task, begin, end))
+                lots.append(ahead.submit(self._run_lot, sent, begin, end))
                 if len(lots) > 1:
                     yield from lots.popleft().result()
             for lot in lots:
                 yield from lot.result()
 
-    def _run_lot(self, task: ChangeTask | CompareTask, begin: int, end: int) -> list[bytes]:
+    def _run_lot(self, task: Task, begin: int, end: int) -> list[bytes]:
         """What is made of some runs."""
         numbers = self._session.range(begin, end, 1, min(end - begin, 2 * count_cores(self._session)))
         made = self._fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])

@@ -114,23 +114,33 @@ class CountTask:
         return pl.DataFrame([codes.map_cells(rows[name]) for name, codes in self.maps.items()])
 
 
+def pack_frame(frame: pl.DataFrame) -> bytes:
+    """A frame as bytes, with its types."""
+    packed = io.BytesIO()
+    frame.write_ipc_stream(packed, compression="lz4")
+    return packed.getvalue()
+
+
 @dataclass(frozen=True)
 class ChangeTask:
     """Change the rows of some runs, and pack what comes out with its types."""
 
     units: Sequence[FileUnit]
     columns: Sequence[str]
-    change: Change
+    change: Callable[[pl.DataFrame, int], Any]
+    """What is made of some rows, given the number of the first one in the whole table."""
     coded: Sequence[str] | None = None
     """The columns that are read as numbers for their texts; with None, all texts are spelled out."""
+    pack: Callable[[Any], bytes] = pack_frame
+    """How it is packed."""
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One packed frame for each batch of rows, with its place in the order."""
+        """What was made of each batch of rows, packed, with its place in the order."""
         with hide_cells():
             for number in _list_numbers(numbers):
                 offset = self.units[number].offset
                 for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded)):
-                    packed = pack_frame(self.change(rows, offset))
+                    packed = self.pack(self.change(rows, offset))
                     offset += rows.height
                     yield pa.RecordBatch.from_arrays([[number], [part], [packed]], schema=_PACKED)
 
@@ -208,13 +218,6 @@ def _can_read(file: Path, size: int) -> bool:
             return file.stat().st_size == size
     except OSError:
         return False
-
-
-def pack_frame(frame: pl.DataFrame) -> bytes:
-    """A frame as bytes, with its types."""
-    packed = io.BytesIO()
-    frame.write_ipc_stream(packed, compression="lz4")
-    return packed.getvalue()
 
 
 def unpack_frame(packed: bytes) -> pl.DataFrame:

@@ -27,6 +27,7 @@ from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_b
 from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_text, require_duckdb
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.server_copy import stage_server_table
 from sfumato.engine.spark_session import require_spark
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, hide_password, quote_names
@@ -48,24 +49,34 @@ def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: 
     if engine == "spark":
         require_spark()
     source, shown = parse_source(path), hide_password(str(path))
-    files = [] if source.kind == "postgresql" else list_input_files(path)
+    files = list_input_files(path)
     kinds = {source.kind if source.kind != "file" else find_kind(read_first_bytes(file, HEAD)) for file in files}
     if kinds == {None}:
         staged = _stage_text_files(files, text, scratch)
-    elif kinds == {"parquet"} and text.columns is None:
+    elif text.columns is not None:
+        raise DataError(f"{shown}: the engine {engine} names the columns of text files only; use --engine memory")
+    elif source.kind == "spark" and engine == "spark":
+        from sfumato.engine.spark_table import stage_spark_table
+
+        staged = stage_spark_table(str(source.table), scratch)
+    elif source.kind == "spark":
+        raise DataError(f"{shown}: tables of Spark are read with --engine spark")
+    elif source.kind == "postgresql":
+        staged = [stage_server_table(source, text.missing_marks, scratch)]
+    elif kinds == {"parquet"}:
         staged = _stage_parquet(files, scratch)
     elif kinds == {"duckdb"}:
         staged = _stage_duckdb(files[0], source.table, text, scratch)
     elif kinds == {"sqlite"}:
         staged = _stage_sqlite(files[0], source.table, text, scratch)
     else:
-        found = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds)) or "a server"
+        found = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds))
         raise DataError(
-            f"{shown}: the engine {engine} reads Parquet and text files, all of one kind and under their own column "
-            f"names, and tables of DuckDB and SQLite files; this is {found}. Use --engine memory, or convert it"
+            f"{shown}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, SQLite "
+            f"and PostgreSQL; this is {found}. Use --engine memory, or convert it"
         )
-    rows = open_parquet(staged, scratch, shown, engine)
-    if not rows.height:
+    rows = open_parquet(staged, scratch, shown, engine) if staged else None
+    if rows is None or not rows.height:
         raise DataError(f"{shown}: the file has a header and no rows")
     return rows
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Codes, Ints
+from sfumato.arrays import Codes, Ints, ShortCodes
 from sfumato.engine.classes import count_class_sizes
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 COUNT = "\0count"
 """The name of the counts beside distinct rows."""
-BATCH_ROWS = 1 << 17
+BATCH_ROWS = 1 << 18
 
 
 class TooManyRows(Exception):
@@ -119,6 +119,17 @@ class StoredRows(ABC):
         """The same rows, some columns of repeated texts as numbers (`coded_columns`), where that is how they lie."""
         return self.iterate_batches(columns)
 
+    def iterate_numbered(self, columns: Sequence[str]) -> Iterator[ShortCodes]:
+        """The same rows as numbers, a line for each column: equal where cells are, and fewer than 2¹⁶."""
+        from sfumato.engine.value_numbers import ValueNumbers
+
+        numbers = [ValueNumbers() for _ in columns]
+        for batch in self.iterate_coded_batches(columns):
+            lines = np.empty((len(columns), batch.height), dtype=np.uint16)
+            for number, name, line in zip(numbers, columns, lines, strict=True):
+                number.number_cells(batch[name], line)
+            yield lines
+
     def map_batches(
         self, change: Callable[[pl.DataFrame, int], pl.DataFrame], columns: Sequence[str] | None = None
     ) -> Iterator[pl.DataFrame]:
@@ -126,6 +137,15 @@ class StoredRows(ABC):
         offset = 0
         for batch in self.iterate_coded_batches(columns):
             yield change(batch, offset)
+            offset += batch.height
+
+    def examine_batches(
+        self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
+    ) -> Iterator[Found]:
+        """What is found in some rows at a time, with all texts spelled out, given the number of the first; in order."""
+        offset = 0
+        for batch in self.iterate_batches(columns):
+            yield examine(batch, offset)
             offset += batch.height
 
     def compare_batches(
@@ -151,10 +171,11 @@ class StoredRows(ABC):
         steps = {name: max(1, (self.height - missing[name]) // most) for name in columns}
         begins = dict.fromkeys(columns, 0)
         parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
-        for batch in self.iterate_batches(columns) if columns else ():
+        for batch in self.iterate_coded_batches(columns) if columns else ():
             for name, step in steps.items():
-                cells = batch[name].drop_nulls()
-                parts[name].append(cells.gather(np.arange(-begins[name] % step, len(cells), step)))
+                cells = batch[name].drop_nulls() if batch[name].null_count() else batch[name]
+                chosen = cells.gather(np.arange(-begins[name] % step, len(cells), step))
+                parts[name].append(chosen.cast(self.schema[name]))  # texts may have been numbers
                 begins[name] += len(cells)
         return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
 

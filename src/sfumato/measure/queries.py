@@ -9,16 +9,18 @@ computed from the originals: they are for the custodian, and say nothing about a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.label_cover import ColumnReading
+from sfumato.arrays import Flags, Floats, Ints, Places
+from sfumato.data.coded_cells import narrow_places
 from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns, select_counted_rows
@@ -109,11 +111,9 @@ def query_accuracy(
     asked = _draw_queries(
         originals, names, set(truth.quasi_identifying), (queries, columns_per_query), selectivity, generator
     )
-    true_answers, read = originals.answer(asked, None), release.answer(asked, None)
-    sum_errors = (
-        QueryErrors.compare_answers(originals.answer(asked, summed), release.answer(asked, summed)) if summed else None
-    )
-    return QueryAccuracy(QueryErrors.compare_answers(true_answers, read), sum_errors, summed)
+    true, read = originals.answer(asked, summed), release.answer(asked, summed)
+    sum_errors = QueryErrors.compare_answers(true.sums, read.sums) if summed else None
+    return QueryAccuracy(QueryErrors.compare_answers(true.counts, read.counts), sum_errors, summed)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class _QueryTable:
     """A table to query, with every column read over its leaves."""
 
     domains: Mapping[str, Domain]
-    readings: Mapping[str, ColumnReading]
+    readings: Mapping[str, _LabelledCells]
 
     @classmethod
     def of(cls, truth: Table, published: Table | None, names: Sequence[str]) -> _QueryTable:
@@ -130,48 +130,58 @@ class _QueryTable:
             column = truth.frame[name]
             domain = domains[name] = _get_column_domain(truth, name)
             if published is None:
-                readings[name] = domain.exact(column)
+                reading = domain.exact(column)
             else:
-                readings[name] = domain.read(published.frame[name], column.null_count() > 0)
+                reading = domain.read(published.frame[name], column.null_count() > 0)
+            labels = replace(reading, codes=np.zeros(0, dtype=np.int64))  # lets go of the wide codes
+            readings[name] = _LabelledCells(narrow_places(reading.codes, reading.cover.labels), labels.share)
         return cls(domains, readings)
 
-    def answer(self, queries: Sequence[AggregateQuery], summed: str | None) -> Floats:
-        """COUNT of every query, or SUM of a column; queries over the same columns are answered together."""
+    def answer(self, queries: Sequence[AggregateQuery], summed: str | None) -> _QueryAnswers:
+        """COUNT of every query and SUM of a column; queries over the same columns are answered together."""
         together: dict[tuple[str, ...], list[int]] = {}
         for number, query in enumerate(queries):
             together.setdefault(tuple(query.conditions), []).append(number)
-        answers = np.zeros(len(queries))
+        amounts = None if summed is None else self._expect_amounts(summed)
+        answers = _QueryAnswers(np.zeros(len(queries)), np.zeros(len(queries)))
         for names, numbers in together.items():
-            alike = self._alike(names, summed if summed not in names else None)
-            step = max(1, _ENTRIES // max(len(alike.weights), 1))
+            alike = self._group_alike_rows(names, None if summed in names else amounts)
+            step = max(1, _ENTRIES // max(len(alike.counts), 1))
             for begin in range(0, len(numbers), step):
                 some = numbers[begin : begin + step]
-                answers[some] = self._answer(alike, [queries[number] for number in some], summed)
+                asked = [queries[number] for number in some]
+                answers.counts[some] = self._answer(alike, alike.counts, asked, None)
+                if summed is not None:
+                    answers.sums[some] = self._answer(alike, alike.sums, asked, summed)
         return answers
 
-    def _alike(self, names: tuple[str, ...], summed: str | None) -> _AlikeRows:
-        """The distinct rows of some columns, with their count, or with their sum of another column."""
+    def _group_alike_rows(self, names: tuple[str, ...], amounts: Floats | None) -> _AlikeRows:
+        """The distinct rows of some columns, with their count and their sum of what each row adds: 1 by default."""
         columns = [self.readings[name].codes for name in names]
-        amounts = None if summed is None else self._expect_amounts(summed)
-        widths = [int(codes.max(initial=-1)) + 1 for codes in columns]
+        widths = [int(codes.max(initial=0)) + 1 for codes in columns]
         if prod(widths) > _MOST_KEYS:
             rows = pl.DataFrame(dict(zip(names, columns, strict=True)))
-            weighed = rows.with_columns(pl.Series("\0weight", np.ones(rows.height) if amounts is None else amounts))
-            weighed = weighed.group_by(names, maintain_order=True).agg(pl.sum("\0weight"))
-            return _AlikeRows({name: weighed[name].to_numpy() for name in names}, weighed["\0weight"].to_numpy())
-        keys = np.ravel_multi_index(tuple(columns), tuple(widths)) if len(columns[0]) else np.zeros(0, dtype=np.int64)
-        counts = np.bincount(keys)
-        seen = np.flatnonzero(counts)
-        weights: Floats = (counts if amounts is None else np.bincount(keys, amounts))[seen].astype(np.float64)
-        return _AlikeRows(dict(zip(names, np.unravel_index(seen, tuple(widths)), strict=True)), weights)
+            weighed = rows.with_columns(pl.Series("\0sum", np.ones(rows.height) if amounts is None else amounts))
+            weighed = weighed.group_by(names, maintain_order=True).agg(pl.sum("\0sum"), pl.len().alias("\0count"))
+            counts, sums = (weighed[name].cast(pl.Float64).to_numpy() for name in ("\0count", "\0sum"))
+            return _AlikeRows({name: weighed[name].to_numpy() for name in names}, counts, sums)
+        keys = np.zeros(len(columns[0]), dtype=np.int64)
+        for codes, width in zip(columns, widths, strict=True):
+            keys *= width
+            keys += codes
+        numbers = np.bincount(keys)
+        seen = np.flatnonzero(numbers)
+        counts = numbers[seen].astype(np.float64)
+        sums = counts if amounts is None else np.bincount(keys, amounts)[seen]
+        return _AlikeRows(dict(zip(names, np.unravel_index(seen, tuple(widths)), strict=True)), counts, sums)
 
     def _expect_amounts(self, summed: str) -> Floats:
         """What each row is expected to add to a sum."""
         reading = self.readings[summed]
         return reading.share(_compute_leaf_amounts(self.domains[summed]))[reading.codes]
 
-    def _answer(self, alike: _AlikeRows, queries: list[AggregateQuery], summed: str | None) -> Floats:
-        weights = np.repeat(alike.weights[:, None], len(queries), axis=1)
+    def _answer(self, alike: _AlikeRows, amounts: Floats, queries: list[AggregateQuery], summed: str | None) -> Floats:
+        weights = np.repeat(amounts[:, None], len(queries), axis=1)
         for name, codes in alike.codes.items():
             wanted = np.column_stack([query.conditions[name] for query in queries]).astype(np.float64)
             if name == summed:
@@ -181,10 +191,24 @@ class _QueryTable:
         return answers
 
 
-@dataclass(frozen=True)
-class _AlikeRows:
-    codes: Mapping[str, Ints]
-    weights: Floats
+class _LabelledCells(NamedTuple):
+    """A column as the label of each row, and what turns values of leaves into those of labels."""
+
+    codes: Places
+    share: Callable[[npt.ArrayLike], Floats]
+
+
+class _QueryAnswers(NamedTuple):
+    counts: Floats
+    sums: Floats
+
+
+class _AlikeRows(NamedTuple):
+    """Distinct rows: the label of each in every column, how many rows are like it, and what they add to a sum."""
+
+    codes: Mapping[str, Places]
+    counts: Floats
+    sums: Floats
 
 
 def _compute_leaf_amounts(domain: Domain) -> Floats:
@@ -237,20 +261,22 @@ class _SeenLeaves:
     """The leaves of a column that occur, in the order that a range uses."""
 
     leaves: Ints
-    place: Ints
-    """The index of each person's leaf among them; −1 for a missing value."""
+    codes: Places
+    """Each person's leaf."""
+    places: Ints
+    """The index of each leaf among them; −1 for a missing value."""
     ordered: bool
     size: int
 
     @classmethod
     def of(cls, originals: _QueryTable, name: str) -> _SeenLeaves:
         domain, codes = originals.domains[name], originals.readings[name].codes
-        known = np.unique(codes[codes < len(domain.leaves)])
+        known = np.flatnonzero(np.bincount(codes, minlength=len(domain.leaves))[: len(domain.leaves)])
         if domain.numbers is not None:
             known = known[np.argsort(domain.numbers[known], kind="stable")]
         places = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
         places[known] = np.arange(len(known))
-        return cls(known, places[codes], domain.numbers is not None, len(domain.leaves) + 1)
+        return cls(known, codes, places, domain.numbers is not None, len(domain.leaves) + 1)
 
     def condition(self, person: int, share: float, generator: np.random.Generator) -> Flags:
         """Some of the leaves, including the person's: neighbours if the column is ordered, any otherwise."""
@@ -258,7 +284,7 @@ class _SeenLeaves:
         if not len(self.leaves):
             return wanted
         many = min(max(1, round(share * len(self.leaves))), len(self.leaves))
-        leaf_place = int(self.place[person])
+        leaf_place = int(self.places[self.codes[person]])
         if leaf_place < 0:
             leaf_place = int(generator.integers(len(self.leaves)))
         if self.ordered:

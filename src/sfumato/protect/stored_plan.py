@@ -80,6 +80,10 @@ class StoredMethod(NamedTuple):
 STORED_METHODS: Mapping[str, StoredMethod] = {
     "generalize": StoredMethod("sfumato.protect.anonymity.stored_generalize", "generalize with global recoding"),
     "partition": StoredMethod("sfumato.protect.anonymity.stored_partition", "partition"),
+    "suppress_entries": StoredMethod(
+        "sfumato.protect.entries.stored_suppress_entries", "suppress_entries against rules"
+    ),
+    "top_code": StoredMethod("sfumato.protect.anonymity.stored_top_code", "top_code"),
     "add_noise": StoredMethod("sfumato.protect.noise.stored_add_noise", "add_noise in columns of their own"),
     "randomize_response": StoredMethod(
         "sfumato.protect.answers.stored_randomize_response", "randomize_response drawn afresh"

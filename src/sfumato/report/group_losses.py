@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
-from sfumato.data.coded_cells import encode_cells
+from sfumato.data.coded_cells import encode_narrowly
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
@@ -99,9 +99,13 @@ def _measure_losses(account: RunAccount, names: list[str], rows: np.ndarray[Any,
     differences = [account.differences.get(name) for name in names]
     if not names or any(difference is None or difference.other for difference in differences):
         return None
+    total = np.zeros(len(rows))
+    for name in names:
+        total += _measure_cell_losses(account, name, rows)
     lost = np.ones(len(account.original))
-    lost[rows] = np.mean([_measure_cell_losses(account, name, rows) for name in names], axis=0)
-    return np.where(left, lost, 1.0)
+    lost[rows] = total / len(names)
+    lost[~left] = 1.0
+    return lost
 
 
 def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, Any]) -> Floats:
@@ -109,7 +113,7 @@ def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, A
     values = account.original.frame[name]
     domain = Domain.of(values, account.original.hierarchies.get(name))
     published = account.published.frame[name]
-    labels, codes = encode_cells(published)
+    labels, codes = encode_narrowly(published)
     lost: Floats = domain.losses(spell_cells(labels))[codes]
     if published.null_count():
         lost[(published.is_null() & values.gather(rows).is_not_null()).to_numpy()] = 1.0

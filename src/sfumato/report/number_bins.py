@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
-from sfumato.data.coded_cells import encode_cells
+from sfumato.data.coded_cells import encode_narrowly
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.data.label_ranges import parse_range
 
@@ -122,7 +122,7 @@ def parse_cells(column: pl.Series) -> NumberCells | None:
     if column.dtype.is_numeric():
         low = high = column.drop_nulls().cast(pl.Float64).to_numpy()
     elif column.dtype == pl.String:
-        values, codes = encode_cells(column)
+        values, codes = encode_narrowly(column)
         present = values.is_not_null() & (values != SUPPRESSED)
         ends = [_parse_ends(label) for label in values.filter(present)]
         known = np.array([pair for pair in ends if pair is not None], dtype=np.float64).reshape(-1, 2)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -25,11 +25,14 @@ from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.near_files import explain_unreadable
 from sfumato.data.rebuild import rebuild_column
-from sfumato.data.source import is_server
+from sfumato.data.source import is_server, is_spark_table
 from sfumato.data.table_reader import TextFormat, list_input_files, read_frame
 from sfumato.errors import DataError
 from sfumato.private_file import create_private
 from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.engine.server_copy import SortedTexts
 
 OPENING = "input_opening.json"
 """The file in `private/` with which the custodian can later prove what the input was."""
@@ -63,10 +66,24 @@ def commit_to_source(path: str) -> Commitment:
     return Commitment(_compute_table_digest(path, key), key)
 
 
+def commit_to_stored_source(path: str, scratch: Path) -> Commitment:
+    """The same for rows that `open_stored_rows` opened: of a server's table, to the copy in the scratch folder."""
+    if not is_server(path):
+        return commit_to_source(path)
+    from sfumato.engine.server_copy import SortedTexts
+
+    key, texts = secrets.token_bytes(32), SortedTexts(scratch)
+    value = _compute_sorted_digest(texts, key)
+    texts.close()
+    return Commitment(value, key)
+
+
 def does_source_match(commitment: str, opening: Path, path: str | Path) -> bool:
     """Whether an opening proves that a commitment was made to what a data path names."""
     if not is_server(path):
         return does_opening_match(commitment, opening, list_input_files(path))
+    if is_spark_table(path):
+        return hmac.compare_digest(_compute_spark_digest(path, _read_opening_key(opening)), commitment)
     return hmac.compare_digest(_compute_table_digest(path, _read_opening_key(opening)), commitment)
 
 
@@ -115,6 +132,44 @@ def _compute_table_digest(path: str | Path, key: bytes) -> str:
     for part in (json.dumps([texts.columns, texts.height]).encode(), *_list_buffers(texts)):
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
+    return digest.hexdigest()
+
+
+def _compute_spark_digest(path: str | Path, key: bytes) -> str:
+    """The digest of a table of Spark, from a new copy of it."""
+    from sfumato.engine.scratch import open_scratch_folder
+    from sfumato.engine.server_copy import SortedTexts
+    from sfumato.engine.staging import open_stored_rows
+
+    with open_scratch_folder() as scratch:
+        open_stored_rows(path, TextFormat(), scratch, "spark")
+        return _compute_sorted_digest(SortedTexts(scratch), key)
+
+
+def _compute_sorted_digest(texts: SortedTexts, key: bytes) -> str:
+    """`_compute_table_digest` of rows that are read some at a time, three times for each column."""
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+
+    def add_part(length: int, *blocks: bytes) -> None:
+        digest.update(length.to_bytes(8, "big"))
+        for block in blocks:
+            digest.update(block)
+
+    header = json.dumps([texts.columns, texts.height]).encode()
+    add_part(len(header), header)
+    for column in range(len(texts.columns)):
+        add_part(texts.height)
+        for cells in texts.iterate(column):
+            digest.update(bytes(cells.is_null().to_numpy().astype("u1")))
+        end = 0
+        add_part(8 * (texts.height + 1), bytes(8))
+        for cells in texts.iterate(column):
+            ends = end + cells.str.len_bytes().fill_null(0).cast(pl.Int64).cum_sum().to_numpy()
+            digest.update(ends.astype("<i8").tobytes())
+            end = int(ends[-1])
+        add_part(end)
+        for cells in texts.iterate(column):
+            digest.update("".join(cells.drop_nulls().to_list()).encode())
     return digest.hexdigest()
 
 

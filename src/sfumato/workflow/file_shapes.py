@@ -16,6 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Codes
 from sfumato.baskets import Baskets, Items
+from sfumato.data.basket_files import parse_item_types
 from sfumato.data.format_limits import LIMITS
 from sfumato.data.formulas import (
     count_formulas,
@@ -29,6 +30,7 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.data.rule_set_files import is_rule_set_file
 from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.data.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
+from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.patterns import Patterns
@@ -130,8 +132,7 @@ class TableShape(FileShape):
         if data["format"] in LIMITS:  # formats with one kind of number
             decimal = [name for name in data["numbers"] if name not in integers and frame[name].dtype.is_integer()]
             frame = frame.with_columns(frame[name].cast(pl.Float64) for name in decimal)
-        whole = [name for name in data.get("integers", ()) if frame[name].dtype.is_float()]
-        frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _is_whole_column(frame[name]))
+        frame = cast_whole_columns(frame, data.get("integers", ()))
         return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
 
     def count_formulas(self, data: Table) -> dict[str, Any]:
@@ -143,6 +144,12 @@ class TableShape(FileShape):
         for name in written.frame.columns:
             if not spell_cells(read.frame[name]).equals(spell_cells(written.frame[name]), null_equal=True):
                 raise ClaimBroken(f'the column "{name}" does not read back from the file as it was written')
+
+
+def cast_whole_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Columns that are stated to hold whole numbers, as such wherever that is exact."""
+    whole = [name for name in names if frame[name].dtype.is_float() and _is_whole_column(frame[name])]
+    return frame.with_columns(frame[name].cast(pl.Int64) for name in whole)
 
 
 def _is_whole_column(column: pl.Series) -> bool:
@@ -159,16 +166,13 @@ class BasketsShape(FileShape):
     """Baskets: FIMI, SPMF or long form, without ids."""
 
     name = "baskets"
-    kind = Baskets
+    kind: ClassVar[type] = Baskets
     formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
 
     def usual_format(self, data: Baskets) -> str:
         """FIMI, unless an item's name contains a space; then SPMF, unless a basket is empty."""
-        words = [str(item) for item in data.items]
-        if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
-            return "fimi"
         sizes = data.offsets[1:] - data.offsets[:-1]
-        return "long" if len(sizes) and int(sizes.min()) == 0 else "spmf"
+        return choose_basket_format(data.items, has_empty=bool(len(sizes)) and int(sizes.min()) == 0)
 
     def read_input(self, data: Any) -> Baskets:
         """Read the baskets of a policy."""
@@ -212,6 +216,23 @@ class BasketsShape(FileShape):
             same = np.array_equal(codes[np.lexsort((codes, basket))], written.codes)
         if not same:
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
+
+
+def choose_basket_format(items: Items, *, has_empty: bool) -> str:
+    """The format that holds such items, if a policy names none."""
+    words = [str(item) for item in items]
+    if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
+        return "fimi"
+    return "long" if has_empty else "spmf"
+
+
+def type_item_names(items: Items) -> Items:
+    """Items that are all whole numbers as numbers: one hidden item with a name makes all of a file's items text."""
+    if not all(isinstance(item, str) for item in items):
+        return items
+    typed = parse_item_types([str(item) for item in items])
+    # Not every format can hold negative ones.
+    return items if any(isinstance(item, int) and item < 0 for item in typed) else tuple(typed)
 
 
 class SequencesShape(FileShape):
@@ -338,6 +359,10 @@ def find_shape(data: Any) -> FileShape:
         from sfumato.workflow.stored_shape import StoredTableShape
 
         return StoredTableShape()
+    if isinstance(data, StoredBaskets):
+        from sfumato.workflow.stored_basket_files import StoredBasketsShape
+
+        return StoredBasketsShape()
     return next(shape for shape in SHAPES if isinstance(data, shape.kind))
 
 

@@ -17,7 +17,6 @@ import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.change import ChangeKind
-from sfumato.data.basket_files import parse_item_types
 from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
 from sfumato.data.roles import Role
@@ -47,7 +46,7 @@ from sfumato.workflow.certificate import (
 )
 from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.commitment import Commitment, commit_to_data, commit_to_source
-from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.file_shapes import find_shape, type_item_names
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
@@ -56,6 +55,7 @@ from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoin
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
+from sfumato.workflow.read_back import read_back
 from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.side_work import begin_side_work, prepare_side_work
@@ -84,8 +84,11 @@ def run(
     # A memory key may lie in the target: nobody else moves it.
     with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
         if choice is not None and choice.name != "memory":
+            from sfumato.workflow.stored_basket_run import run_stored_baskets
             from sfumato.workflow.stored_run import reopen_release, run_stored
 
+            if policy.shape == "baskets":
+                return run_stored_baskets(policy, target, randomness, choice)
             return reopen_release(run_stored(policy, target, randomness, choice))
         with prepare_side_work(policy, given):
             return _run_in_place(policy, target, randomness, given)
@@ -137,7 +140,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
             advice=(*record["advice"], *run_account.advice),
         )
         clock.lap("compare")
-        certificate = _certify(
+        certificate = certify(
             run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)
         )
         keep_private(policy, original, release, record, staging)
@@ -188,14 +191,10 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
 
 
 def _type_published_items(release: Release) -> Release:
-    """Items that are all whole numbers as numbers: one hidden item with a name makes all of a file's items text."""
+    """Items that are all whole numbers as numbers; codes as they are."""
     items = release.data.items
-    if isinstance(release.method, KeyedMethod) or not all(isinstance(item, str) for item in items):
-        return release
-    typed = parse_item_types(list(items))
-    if any(isinstance(item, int) and item < 0 for item in typed):  # not every format can hold them
-        return release
-    return replace(release, data=replace(release.data, items=tuple(typed)))
+    typed = items if isinstance(release.method, KeyedMethod) else type_item_names(items)
+    return release if typed is items else replace(release, data=replace(release.data, items=typed))
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
@@ -236,13 +235,7 @@ def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolde
     path = staging.release / shape.file(form)
     shape.write(release.data, path, form, escape=policy.output.escape_formulas)
     description = shape.described(release.data, form, escape=policy.output.escape_formulas)
-    read = shape.read(path, {**description, "data": {**description["data"], "format": form}})
-    shape.refuse_changed(release.data, read)
-    if not isinstance(read, Table):
-        return read
-    if read.frame.equals(release.data.frame):  # the same cells and types: a large table is held once
-        return release.data
-    return release.data.with_frame(read.frame).to_release()
+    return read_back(shape, release.data, path, {**description, "data": {**description["data"], "format": form}})
 
 
 def _remember_columns(data: Any) -> None:
@@ -354,7 +347,7 @@ def _describe_step(description: Any) -> dict[str, Any]:
     return described
 
 
-def _certify(
+def certify(
     account: RunAccount, certificate: OutgoingCertificate, key: Any, staging: StagingFolder, *, refused: bool
 ) -> Certificate:
     """Write both reports, then the certificate that covers every file of the release."""

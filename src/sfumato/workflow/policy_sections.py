@@ -40,8 +40,8 @@ class DataSection(Description):
 
     path: Annotated[str, PlainSerializer(hide_password)]
     """A file, a pattern such as `parts/*.csv`, a sheet such as `people.xlsx?sheet=Patients`, a database table such as
-    `sqlite:///people.db?table=patients` or `postgresql://user@host/db?table=patients`, or `demo` for the built-in
-    population."""
+    `sqlite:///people.db?table=patients`, `postgresql://user@host/db?table=patients` or `spark:clinic.patients`, or
+    `demo` for the built-in population."""
     separator: str | None = None
     """One character between cells; detected among comma, semicolon, tab and bar if omitted."""
     missing_marks: tuple[str, ...] = MISSING_MARKS

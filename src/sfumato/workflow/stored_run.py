@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attack import Attack, Linking, Outcome, RuleInference
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
 from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
-from sfumato.change import Change, ChangeKind
+from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
+from sfumato.change import ChangeKind
 from sfumato.data.cell_types import TypesOfCells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, has_stored_types
@@ -28,6 +29,7 @@ from sfumato.engine.aligned_batches import ROW
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_table import StoredTable
@@ -45,7 +47,7 @@ from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections
 from sfumato.workflow.certificate import NAME, Certificate
-from sfumato.workflow.commitment import commit_to_source
+from sfumato.workflow.commitment import commit_to_stored_source
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
@@ -62,8 +64,9 @@ from sfumato.workflow.stored_utility import measure_stored_utility
 from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
-_HIDING = (ChangeKind.BLANKED,)
-_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED)
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED)
+_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED, ChangeKind.CAPPED)
+"""Columns in which a cell may be another than its original, and covers no range of values."""
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
@@ -82,19 +85,19 @@ def _run_in_scratch(
     original = open_original(policy, scratch, choice.name)
     with target.stage_folders() as staging:
         original.rows.refuse_unseen(staging.private)
-    sealed = commit_to_source(policy.data.path)
+    sealed = commit_to_stored_source(policy.data.path, scratch)
     method = policy.methods()[0]
     method.refuse_undeclared(original.outline)
     plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published = comparison.published
-        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch)
+        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch, plan.details)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
         release = Release(published, method, plan.claims, plan.losses, plan.details, plan.changes)
-        attacks = _run_attacks(policy, comparison, plan.changes)
+        attacks = _run_attacks(policy, comparison, plan)
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = sealed.value
@@ -141,7 +144,7 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     path, numbers = staging.release / DATA, staging.private / "rows.parquet"
     types = _decide_types(policy, plan)
     total = plan.table.rows.height
-    write_batches((_cast(batch, types) for batch in _publish(plan)), path, total)
+    write_batches(read_ahead(_cast(batch, types) for batch in _publish(plan)), path, total)
     taken = None
     if plan.leaves_rows_out:
         write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
@@ -191,9 +194,7 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
     return tuple(findings)
 
 
-def _run_attacks(
-    policy: Policy, comparison: StoredComparison, changes: tuple[Change, ...]
-) -> tuple[tuple[Attack, Outcome], ...]:
+def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[tuple[Attack, Outcome], ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
     linkable = bool(comparison.published.quasi_identifying)
@@ -202,9 +203,11 @@ def _run_attacks(
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        if has_overlapping_classes(changes):
+        if isinstance(attack, RuleInference):
+            outcome = infer_stored_entries(attack, comparison.published, plan.details["hidden"])
+        elif has_overlapping_classes(plan.changes, comparison.published.quasi_identifying):
             originals, taken = comparison.original, comparison.taken
-            outcome = attack_covering_classes(attack, originals, comparison.published, taken, changes)
+            outcome = attack_covering_classes(attack, originals, comparison.published, taken, plan.changes)
         else:
             outcome = run_stored_attack(attack, comparison.published, comparison.blanked)
         outcomes.append((attack, outcome))

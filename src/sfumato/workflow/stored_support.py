@@ -5,35 +5,52 @@ from __future__ import annotations
 
 from typing import Any
 
+from sfumato.attack import Attack, Homogeneity, Remining, RuleInference
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
-from sfumato.engine.choice import EngineChoice, choose_engine
+from sfumato.data.source import is_spark_table
+from sfumato.engine.basket_staging import BasketSource
+from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
+from sfumato.protect.anonymity.top_code import TopCode
+from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explain_unstored_hiding
 from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
 
-_RUNS = "every model, missing = own_value or drop, the attacks linking and homogeneity, and a release in Parquet"
-_ON_SPARK = ("generalize",)
-"""What is sent to executors: noise and answers are drawn under a secret of the run, which stays with the driver."""
+_RUNS = (
+    "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
+    "rule_inference, and a release in Parquet"
+)
+_ON_SPARK = ("generalize", "partition", "add_noise", "randomize_response")
+"""The methods that decide by counting where rows are, and whose plans can be sent to executors."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
     """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
     name = wanted or policy.data.engine
+    if name == "auto" and is_spark_table(policy.data.path):
+        return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
     reasons = list_unsupported(policy)
     if name in ("duckdb", "spark"):
         if name == "spark":
             tags = [method.method for method in policy.protect]
+            reasons += ["baskets"] if policy.shape == "baskets" else []
             reasons += [tag for tag in tags if tag in STORED_METHODS and tag not in _ON_SPARK]
         if reasons:
             raise PolicyError(
-                f"the engine {name} does not run {', '.join(reasons)}; it runs {describe_supported(name)}. Change the "
-                "policy, or use --engine memory"
+                f"the engine {name} does not run {', '.join(reasons)}; it runs {_describe_runnable(policy, name)}. "
+                "Change the policy, or use --engine memory"
             )
         return EngineChoice(name, "as asked")
-    if name == "memory" or policy.shape != "table" or policy.data.path == DEMO:
+    kept_in_file = policy.shape == "table" or policy.shape == policy.gives == "baskets"
+    if name == "memory" or not kept_in_file or policy.data.path == DEMO:
         return EngineChoice("memory", "as asked" if name == "memory" else "which reads this kind of data")
-    choice = choose_engine(policy.data.path)
+    data = policy.data
+    choice = (
+        choose_engine(data.path)
+        if policy.shape == "table"
+        else choose_basket_engine(BasketSource(data.path, data.format, data.id, data.item, data.separator))
+    )
     if choice.name == "duckdb" and reasons:
         return EngineChoice("memory", f"although the table may not fit, since duckdb does not run {', '.join(reasons)}")
     return choice
@@ -46,8 +63,29 @@ def describe_supported(engine: EngineName = "duckdb") -> str:
     return f"{listed} as the only method, {_RUNS}"
 
 
+def _describe_runnable(policy: Policy, engine: EngineName) -> str:
+    """What the engine runs of the kind of data that a policy is about."""
+    if policy.shape != "baskets" or engine == "spark":
+        return describe_supported(engine)
+    return f"{describe_stored_hiding()}, as the only method, and the attack remining"
+
+
+def _list_unsupported_baskets(policy: Policy) -> list[str]:
+    """What a policy asks of baskets that duckdb does not run."""
+    found = ["several methods"] if len(policy.protect) > 1 else []
+    found += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
+    found += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
+    if policy.data.format == "comma":
+        found.append("format = comma")
+    if policy.output.order != "as_read":
+        found.append(f"order = {policy.output.order}")
+    return found
+
+
 def list_unsupported(policy: Policy) -> list[str]:
     """What a policy asks for that duckdb and Spark do not run."""
+    if policy.shape == policy.gives == "baskets":
+        return _list_unsupported_baskets(policy)
     if policy.shape != "table" or policy.gives != "table":
         return [f"{policy.protect[0].method}, which is not about tables"]
     found = []
@@ -59,11 +97,23 @@ def list_unsupported(policy: Policy) -> list[str]:
     drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
     if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
         found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
-    if policy.data.missing not in (("own_value",) if drawn else ("own_value", "drop")):
-        found.append(f"missing = {policy.data.missing}{' with randomized columns' if drawn else ''}")
+    blanks = any(method.utility == "blanks" for method in policy.protect)
+    capped = [name for method in policy.protect if isinstance(method, TopCode) for name in method.columns]
+    if policy.data.missing not in (("own_value",) if drawn or blanks or capped else ("own_value", "drop")):
+        cells = "randomized columns" if drawn else "blanked entries" if blanks else "capped columns" if capped else ""
+        found.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
+    attacks = policy.attacks()
+    found += [
+        "homogeneity of a capped column"
+        for attack in attacks
+        if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped
+    ]
+    if blanks:
+        found += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
+        attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
     sensitive = policy.roles.sensitive
-    found += [why for attack in policy.attacks() if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
-    if policy.attacks() and not policy.roles.quasi_identifying:
+    found += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
+    if attacks and not policy.roles.quasi_identifying:
         found.append("attacks without quasi-identifying columns")
     if policy.output.format not in (None, "parquet"):
         found.append(f"format = {policy.output.format}")
@@ -74,6 +124,13 @@ def list_unsupported(policy: Policy) -> list[str]:
     if policy.data.comment is not None:
         found.append("comments in text files")
     return found
+
+
+def _explain_unfit_for_blanks(attack: Attack) -> str | None:
+    """Why an attack cannot run on blanked entries; None if it can, or if others say so."""
+    if isinstance(attack, Homogeneity):
+        return "homogeneity with blanked entries"
+    return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
 
 
 def list_drawn_columns(method: Any) -> tuple[str, ...]:

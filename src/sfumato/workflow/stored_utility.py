@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sfumato.change import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.stored_claims import StoredEvidence, count_stored_sizes
+from sfumato.measure.entries.stored_entries import measure_blanked_share
 from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_interval_loss, measure_noise_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
 from sfumato.measure.stored_moments import measure_stored_moments
@@ -19,25 +20,49 @@ from sfumato.workflow.run_summary import get_starred_rows
 def measure_stored_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
     """What an analyst loses: detail and the sizes of classes, or what chance did to numbers."""
     report_progress("measuring what is left")
-    by_chance = release.method.utility == "chance"
-    figures = _measure_chance(release, evidence) if by_chance else _measure_classes(release, evidence, original)
+    kind = release.method.utility
+    if kind == "blanks":
+        figures = {"loss": measure_blanked_share(evidence.published, original)}
+    elif kind == "chance":
+        figures = _measure_chance(release, evidence)
+    elif release.method.truthful:
+        figures = {**_measure_labels(evidence, original), **_measure_sizes(release, evidence)}
+    else:
+        figures = {"loss": _measure_changed_share(release, evidence), **_measure_sizes(release, evidence)}
     return {name: round(value, 12) for name, value in figures.items()}
 
 
-def _measure_classes(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
-    """How much detail labels keep, and how large classes are."""
+def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
+    """How much detail labels leave open."""
     published = evidence.published
-    names, total = published.quasi_identifying, len(published)
+    names = published.quasi_identifying
+    losses = [measure_stored_loss(published, name, find_domain(original, name)) for name in names]
+    return {"loss": sum(losses) / len(names)}
+
+
+def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, float]:
+    """How large classes are; nothing if nobody can be looked up."""
+    total = len(evidence.published)
+    if not evidence.published.quasi_identifying:
+        return {}
     sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
     promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
     average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
-    losses = [measure_stored_loss(published, name, find_domain(original, name)) for name in names]
     return {
-        "loss": sum(losses) / len(names),
         "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
         "average_class_size": average,
         **({} if promised is None else {"c_avg": average / promised}),
     }
+
+
+def _measure_changed_share(release: Release, evidence: StoredEvidence) -> float:
+    """The share of known cells of capped columns that differ, as the comparison with the originals found them."""
+    assert evidence.comparison is not None
+    compared = evidence.comparison
+    names = [change.column for change in release.changes if change.kind is ChangeKind.CAPPED]
+    missing = compared.original.rows.count_missing()
+    known = sum(len(compared.original) - missing[name] for name in names)
+    return sum(compared.differences[name].changed for name in names) / known if known else 0.0
 
 
 _LOSSES: dict[ChangeKind, Callable[[StoredPairs], float]] = {

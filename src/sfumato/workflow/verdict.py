@@ -18,6 +18,7 @@ from sfumato.change import ChangeKind
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
 from sfumato.engine.profiles import propose_stored_roles
+from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import PolicyError, quote_names
 from sfumato.lazy import find_kind
@@ -311,7 +312,7 @@ def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]
         if unaimed:
             made.append(f"No attack tried to infer {quote_names(unaimed)}.")
     crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
-    if isinstance(published, Baskets | Sequences) and not crowds and "sequence_linking" not in ran:
+    if isinstance(published, Baskets | StoredBaskets | Sequences) and not crowds and "sequence_linking" not in ran:
         made.append("Whether people can be found by items that others know of them was not tried.")
     if "composition" not in ran:
         made.append("Whether this release tells more together with other releases was not tried.")

@@ -19,15 +19,17 @@ from sfumato.baskets import Baskets
 from sfumato.data.binary import check_binary
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
-from sfumato.engine.choice import EngineChoice, choose_by_cells
+from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_parquet
+from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
-from sfumato.errors import CertificateRefused, PolicyError, SfumatoError, quote_names
+from sfumato.errors import CertificateRefused, SfumatoError, quote_names
 from sfumato.lazy import find_kind
 from sfumato.measure.anonymity.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.measure.anonymity.unique_rows import UniqueRows
+from sfumato.measure.baskets.stored_hiding import BasketEvidence, measure_stored_basket_claim
 from sfumato.measure.checks import Evidence, has_known_form, measure_claim
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Claim, Finding, Number, Release
@@ -47,6 +49,7 @@ from sfumato.workflow.verdict import (
     list_warnings,
     split_columns,
 )
+from sfumato.workflow.verified_data import choose_verifying_engine, open_verified_baskets, refuse_packed
 
 MOST_PROBLEMS = 20
 """How many problems are listed; the rest are counted."""
@@ -155,7 +158,7 @@ def verify(
     problems = _list_signature_problems(certificate, signer)
     key = None if problems else certificate.body["signer"]
     findings: tuple[Finding, ...] = ()
-    choice = choose_verifying_engine(certificate, engine)
+    choice = choose_verifying_engine(certificate, engine, root)
     try:
         problems += _list_file_problems(root, certificate) + _list_claim_problems(certificate)
         if not problems:
@@ -185,9 +188,7 @@ def _count_rest(problems: list[str]) -> list[str]:
 
 def _read_published(root: Path, certificate: Certificate) -> Any:
     """The data of an untrusted release: any failure is a problem of the release."""
-    with (root / certificate.body["data"]["file"]).open("rb") as file:
-        if file.read(2) == b"\x1f\x8b":
-            raise CertificateRefused("the data file is compressed with gzip, which sfumato does not do")
+    refuse_packed(root / certificate.body["data"]["file"])
     with refuse_hostile("the data file cannot be read as the certificate describes it"):
         return certificate.published(root)
 
@@ -200,23 +201,16 @@ def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) 
         return
     body = certificate.body
     path = root / body["data"]["file"]
+    if body["data"]["shape"] == "baskets":
+        with open_verified_baskets(path, body["data"]) as baskets:
+            yield baskets
+        return
     with open_scratch_folder() as scratch:
         with refuse_hostile("the data file cannot be read as the certificate describes it"):
             check_binary(path, "parquet")
             rows = open_parquet([path], scratch, path.name, choice.name)
             published = StoredTable.of(rows, body["roles"], missing=body["missing"])
         yield published
-
-
-def choose_verifying_engine(certificate: Certificate, engine: EngineName = "auto") -> EngineChoice:
-    """The engine for a release: as asked, or by the size that its certificate states."""
-    data = certificate.body["data"]
-    stored = data["shape"] == "table" and data["format"] == "parquet"
-    if engine in ("duckdb", "spark") and not stored:
-        raise PolicyError(f"the engine {engine} verifies tables in Parquet; use --engine memory")
-    if not stored:
-        return EngineChoice("memory", "which reads this kind of data")
-    return choose_by_cells(data["rows"] * data["columns"], engine)
 
 
 def _measure_claims(certificate: Certificate, published: Any, seconds: float) -> tuple[Finding, ...]:
@@ -244,6 +238,9 @@ def _choose_measure(published: Any) -> Callable[[Claim], Finding]:
     if isinstance(published, StoredTable):
         stored = StoredEvidence(published)
         return lambda claim: measure_stored_claim(claim, stored)
+    if isinstance(published, StoredBaskets):
+        hiding = BasketEvidence(published)
+        return lambda claim: measure_stored_basket_claim(claim, hiding)
     evidence = Evidence(published)
     return lambda claim: measure_claim(claim, evidence)
 
@@ -345,13 +342,18 @@ def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]
 def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
     """Count again what the certificate of an attack says about the released file itself."""
     from sfumato.attack.baskets.remining import count_one_basket_short
+    from sfumato.attack.baskets.stored_remining import count_stored_one_basket_short
 
     method = body["methods"][-1] if body["methods"] else {}
     for attack in body["attacks"]:
         counted = None
-        if attack["attack"] == "remining" and isinstance(published, Baskets):
+        if attack["attack"] == "remining" and isinstance(published, Baskets | StoredBaskets):
             stated = {**method, **{name: part for name, part in attack["parameters"].items() if part is not None}}
-            counted = count_one_basket_short(published, stated["min_support"], stated.get("min_confidence"))
+            thresholds = stated["min_support"], stated.get("min_confidence")
+            if isinstance(published, Baskets):
+                counted = count_one_basket_short(published, *thresholds)
+            else:
+                counted = count_stored_one_basket_short(published, *thresholds)
         if attack["one_basket_short"] != counted:
             return ["the certificate counts other rules that are one basket short than the data file has"]
     return []

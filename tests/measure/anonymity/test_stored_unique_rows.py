@@ -15,11 +15,12 @@ from sfumato.measure.anonymity.unique_rows import find_unique_rows
 
 
 @pytest.mark.parametrize("places", [0, 3000, 1 << 21])
-@pytest.mark.parametrize("held", [0, 500, 1 << 21])
-def test_unique_rows_are_those_of_memory(held: int, places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("held", "ahead"), [(0, 0), (500, 200), (1 << 21, 200)])
+def test_unique_rows_are_those_of_memory(held: int, ahead: int, places: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_TUPLES", held)
-    monkeypatch.setitem(find_stored_unique_rows.__globals__, "MOST_PLACES", places)
-    monkeypatch.setitem(count_dense_unique.__globals__, "_ROWS", 300)
+    monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_AHEAD", ahead)
+    monkeypatch.setitem(count_dense_unique.__globals__, "MOST_PLACES", places)
+    monkeypatch.setitem(count_dense_unique.__globals__, "MOST_AT_ONCE", 20_000)
     monkeypatch.setattr(stored_rows, "BATCH_ROWS", 70)
     frame = generate_population(800).drop("name")
     frame = frame.with_columns(pl.when(pl.col("age") > 40).then(pl.col("education")).alias("education"))

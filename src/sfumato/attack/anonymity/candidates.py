@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Ints, Places
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, draw_tried, try_ways
@@ -103,7 +103,7 @@ class CandidateSets:
     """The number of each person's set; −1 where no row fits."""
     sizes: Ints
     """How many rows each set has."""
-    parts: tuple[tuple[Ints, Ints, Ints], ...]
+    parts: tuple[tuple[Places, Places, Places], ...]
     """As in `Links`, a set in the place of a person: rows in order, where each set's begin, how many there are."""
 
     @classmethod

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
+from sfumato.attack.anonymity.row_parts import part_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
-from sfumato.data.coded_cells import CodedCells, encode_cells
+from sfumato.data.coded_cells import NarrowCells, encode_narrowly
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_ranges import is_range
 from sfumato.data.moments_in_text import are_moments
@@ -34,19 +35,19 @@ _FEW_GROUPS = 1 << 16
 class Links:
     """For every person looked up, the published rows that fit."""
 
-    parts: tuple[tuple[Ints, Ints, Ints], ...]
+    parts: tuple[tuple[Places, Places, Places], ...]
     """Per way of generalizing: published rows in order, and per person where theirs begin and how many there are."""
     counts: Ints
     """How many rows fit each person."""
 
-    def rows(self, person: int) -> Ints:
+    def rows(self, person: int) -> Places:
         """The published rows that fit one person."""
         row_lists = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
         return np.sort(np.concatenate(row_lists)) if row_lists else np.zeros(0, dtype=np.int64)
 
     def guess(self, chance: np.random.Generator) -> Ints:
         """One of the fitting rows for every person, each as likely; −1 where none fits."""
-        left = np.floor(chance.random(len(self.counts)) * self.counts).astype(np.int64)
+        left = (chance.random(len(self.counts)) * self.counts).astype(np.int64)
         guesses = np.full(len(self.counts), -1, dtype=np.int64)
         for order, start, count in self.parts:
             here = (left >= 0) & (left < count)
@@ -79,7 +80,7 @@ class Links:
         """Of each person's rows only those of least cost."""
         lists = [_CheapestRows.of(part, costs) for part in self.parts]
         least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
-        parts = tuple((rows.order, rows.start, np.where(rows.least <= least + _TIE, rows.size, 0)) for rows in lists)
+        parts = tuple(_shorten((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
         return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
 
     def or_else(self, others: Links) -> Links:
@@ -89,7 +90,7 @@ class Links:
         return Links((*self.parts, *parts), self.counts + rest)
 
 
-def _find_only_places(order: Ints, size: int) -> Ints | None:
+def _find_only_places(order: Places, size: int) -> Ints | None:
     """Where each row stands in an order, −1 if nowhere; None if some row stands there twice."""
     places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
     places[order] = np.arange(len(order))
@@ -99,14 +100,14 @@ def _find_only_places(order: Ints, size: int) -> Ints | None:
 class _CheapestRows(NamedTuple):
     """Of one part of the links, the cheapest rows of each list."""
 
-    order: Ints
-    start: Ints
-    size: Ints
+    order: Places
+    start: Places
+    size: Places
     least: Floats
     """The cost of each person's rows; infinite for none."""
 
     @classmethod
-    def of(cls, part: tuple[Ints, Ints, Ints], costs: Floats) -> _CheapestRows:
+    def of(cls, part: tuple[Places, Places, Places], costs: Floats) -> _CheapestRows:
         order, start, count = part
         begins, first, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
         lengths = np.where(begins >= 0, count[first], 0)
@@ -125,7 +126,8 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     require_in_both(published, people, columns)
     shapes = {name: _ColumnLabels.of(published, name) for name in columns}
     known, cells = _spell_table(people, columns), _spell_table(published, columns)
-    parts, counts = [], np.zeros(len(people), dtype=np.int64)
+    parts: list[tuple[Places, Places, Places]] = []
+    counts = np.zeros(len(people), dtype=np.int64)
     hidden = _flag_hidden_rows(cells, len(published))
     starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
     signatures = _split_by_levels(cells, plain, shapes)
@@ -136,18 +138,23 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
         for signature, rows in signatures:
             here = plain if rows is None else plain[rows]
             part = _join_at_levels(cells, here, known, shapes, signature, published.missing)
-            parts.append(part)
-            counts = counts + part[2]
+            parts.append(_shorten(part))
+            counts += part[2]
     if not counts.any() and _are_all_numbers(published, people, columns):
         parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
         counts = parts[0][2]
     if len(starred):  # only for those whom nothing else fits
-        rows = starred
-        lost = counts == 0
-        part = (rows, np.zeros(len(people), dtype=np.int64), np.where(lost, len(rows), 0))
-        parts.append(part)
+        part = (starred, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred), 0))
+        parts.append(_shorten(part))
         counts = counts + part[2]
     return Links(tuple(parts), counts)
+
+
+def _shorten(part: tuple[Places, Places, Places]) -> tuple[Places, Places, Places]:
+    """The same in half the memory, which all the people and rows of a large release need."""
+    order, start, count = part
+    kind = np.int32 if max(int(order.max(initial=0)), len(order)) < 1 << 31 else np.int64
+    return order.astype(kind), start.astype(kind), count.astype(kind)
 
 
 def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Links:
@@ -159,7 +166,7 @@ def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Link
         for name in columns:
             sought[people.frame[name].is_null().to_numpy()] = -1
     part = _match_keys(sought, keys, np.arange(len(published)))
-    return Links((part,), part[2])
+    return Links((_shorten(part),), part[2])
 
 
 def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> None:
@@ -216,13 +223,13 @@ class _ColumnLabels:
         return labels if top is None else labels.fill_null(top)
 
 
-_Cells = dict[str, CodedCells]
+_Cells = dict[str, NarrowCells]
 """The columns of a table as numbers, their values as they are spelt."""
 
 
 def _spell_table(table: Table, columns: Sequence[str]) -> _Cells:
-    coded = {name: encode_cells(table.frame[name]) for name in columns}
-    return {name: CodedCells(spell_cells(values), codes) for name, (values, codes) in coded.items()}
+    coded = {name: encode_narrowly(table.frame[name]) for name in columns}
+    return {name: NarrowCells(spell_cells(values), codes) for name, (values, codes) in coded.items()}
 
 
 def _list_texts(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
@@ -248,7 +255,8 @@ def _split_by_levels(
     """
     if not len(plain):
         return []
-    levels_by_column: dict[str, int | pl.Series] = {}
+    same: dict[str, int] = {}
+    varying: dict[str, Places] = {}
     for name, shape in shapes.items():
         values, codes = cells[name]
         shown = codes if len(plain) == len(codes) else codes[plain]
@@ -256,25 +264,21 @@ def _split_by_levels(
         labels = values.gather(present)
         if shape.has_composite_labels(labels):
             return None
-        numbers = np.zeros(len(values), dtype=np.int64)
+        numbers = np.zeros(len(values), dtype=np.int16)
         numbers[present] = shape.levels(labels)
         distinct = np.unique(numbers[present])
-        levels_by_column[name] = int(distinct[0]) if len(distinct) == 1 else pl.Series(name, numbers[shown])
-    varying = [levels for levels in levels_by_column.values() if isinstance(levels, pl.Series)]
+        if len(distinct) == 1:
+            same[name] = int(distinct[0])
+        else:
+            varying[name] = numbers[shown]
     if not varying:
-        return [(tuple(level for level in levels_by_column.values() if isinstance(level, int)), None)]
-    names = [levels.name for levels in varying]
-    grouped = pl.DataFrame(varying).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
-    if grouped.height > _MANY:
+        return [(tuple(same.values()), None)]
+    parts = part_rows(list(varying.values()), _MANY)
+    if parts is None:
         return None
-    signatures: list[tuple[tuple[int, ...], Ints | None]] = []
-    for number, levels in enumerate(grouped.select(names).iter_rows()):
-        here = dict(zip(names, levels, strict=True))
-        signature = tuple(
-            here[name] if isinstance(level, pl.Series) else level for name, level in levels_by_column.items()
-        )
-        signatures.append((signature, grouped["\0row"][number].to_numpy().astype(np.int64)))
-    return signatures
+    return [
+        (tuple(same[name] if name in same else int(varying[name][rows[0]]) for name in shapes), rows) for rows in parts
+    ]
 
 
 def _join_at_levels(
@@ -301,7 +305,8 @@ def _join_at_levels(
     levels = {name: 0 if level == _MISSING else level for name, level in used}
     if missing is Missing.MATCHES_ANY and any(known[name].values.null_count() for name in names):
         labels = {
-            name: CodedCells(shapes[name].labels(known[name].values, levels[name]), known[name].codes) for name in names
+            name: NarrowCells(shapes[name].labels(known[name].values, levels[name]), known[name].codes)
+            for name in names
         }
         if any(coded.values.null_count() for coded in labels.values()):
             return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
@@ -314,12 +319,15 @@ def _match_keys(sought: Ints, keys: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]
     width = int(keys.max(initial=-1)) + 1
     if width <= _DENSE * len(keys):
         return _match_dense_keys(sought, keys, rows, width)
-    here = pl.DataFrame({"key": keys}).with_row_index("\0at")
-    groups = here.group_by("key", maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
-    order = rows[groups["\0at"].explode().to_numpy()]
-    groups = groups.drop("\0at").with_columns((pl.col("\0count").cum_sum() - pl.col("\0count")).alias("\0start"))
-    matches = pl.DataFrame({"key": sought}).join(groups, on="key", how="left", maintain_order="left")
-    return order, matches["\0start"].fill_null(0).to_numpy(), matches["\0count"].fill_null(0).to_numpy()
+    at = np.argsort(keys, kind="stable")
+    ordered = keys[at]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else at
+    groups, sizes = ordered[begins], np.diff(begins, append=len(keys))
+    place = np.minimum(np.searchsorted(groups, sought), max(len(groups) - 1, 0))
+    is_met = groups[place] == sought if len(groups) else np.zeros(len(sought), dtype=np.bool_)
+    place[~is_met] = 0
+    start, count = (values[place] if len(groups) else np.zeros_like(place) for values in (begins, sizes))
+    return rows[at], np.where(is_met, start, 0), np.where(is_met, count, 0)
 
 
 def _match_dense_keys(sought: Ints, keys: Ints, rows: Ints, width: int) -> tuple[Ints, Ints, Ints]:
@@ -355,8 +363,13 @@ def _number_keys(
         if radix * width > _LARGEST_KEY:
             both = np.unique(np.concatenate([sought, keys]), return_inverse=True)[1].ravel().astype(np.int64)
             sought, keys, radix = both[: len(sought)], both[len(sought) :], len(both)
-        sought, keys, radix = sought * width + theirs, keys * width + ours, radix * width
-    return np.where(strange, -1, sought), keys
+        sought *= width
+        sought += theirs
+        keys *= width
+        keys += ours
+        radix *= width
+    sought[strange] = -1
+    return sought, keys
 
 
 def _index_labels(cells: pl.Series, labels: pl.Series) -> Ints:

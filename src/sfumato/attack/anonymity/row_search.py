@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.likelihood import KnownColumn, LabelPrice, NumberPrice, Price, Pricing, price_distance
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.table import Missing, Table
@@ -225,7 +225,7 @@ def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Int
     return order, start, count
 
 
-def expand_ranges(starts: Ints, lengths: Ints) -> Ints:
+def expand_ranges(starts: Places, lengths: Places) -> Ints:
     """Whole numbers from each start on, as many as its length, one after another."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0

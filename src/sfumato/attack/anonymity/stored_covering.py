@@ -19,25 +19,31 @@ from sfumato.attack.anonymity.homogeneity import Homogeneity
 from sfumato.attack.anonymity.linking import Linking
 from sfumato.attack.anonymity.links import Links
 from sfumato.attack.anonymity.row_search import expand_ranges
+from sfumato.attack.anonymity.stored_blanks import count_fitting_classes
 from sfumato.attack.anonymity.strongest_links import choose_links
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.change import Change, ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.engine.aligned_batches import align_batches
-from sfumato.engine.stored_rows import StoredRows
+from sfumato.engine.stored_rows import RowCounts, StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
 
 _MOST_PAIRS, _FEWEST_TRIED = 200_000_000, 1_000
+_MOST_CLASSES = 1 << 20
+"""Of a release with blanks, more classes than that are not listed, but only those that somebody fits."""
 _DIGITS = 12
 _CLASS = "\0class"
 
 
-def has_overlapping_classes(changes: Sequence[Change]) -> bool:
-    """Whether the columns of a release hold ranges or sets, of which several may cover a person."""
-    return any(change.kind is ChangeKind.RANGES for change in changes)
+def has_overlapping_classes(changes: Sequence[Change], quasi_identifying: Sequence[str]) -> bool:
+    """Whether columns of a release hold ranges, sets or blanks, of which several may cover a person."""
+    return any(
+        change.kind is ChangeKind.RANGES or (change.kind is ChangeKind.BLANKED and change.column in quasi_identifying)
+        for change in changes
+    )
 
 
 def attack_covering_classes(
@@ -79,8 +85,9 @@ class _CoveredPeople(NamedTuple):
         secret: str | None = None,
     ) -> _CoveredPeople:
         names = published.quasi_identifying
-        counted = published.rows.count_rows(names)
-        most = max(_FEWEST_TRIED, _MOST_PAIRS // max(len(counted.counts), 1))
+        counted = _count_classes(published, changes)
+        classes = published.rows.estimate_tuples(names) if counted is None else len(counted.counts)
+        most = max(_FEWEST_TRIED, _MOST_PAIRS // max(classes, 1))
         drawn = _draw_rows(len(published), most)
         known, shown = [], []
         begin = 0
@@ -89,6 +96,8 @@ class _CoveredPeople(NamedTuple):
             known.append(before.select(names if secret is None else [*names, secret])[rows])
             shown.append(after.select(names)[rows])
             begin += after.height
+        if counted is None:
+            counted = count_fitting_classes(published.rows, pl.concat(known).select(names))
         numbered = counted.frame.with_row_index(_CLASS)
         own = pl.concat(shown).join(numbered, on=list(names), how="left", maintain_order="left", nulls_equal=True)
         release = Release(published.outline.with_frame(counted.frame), None, (), {}, changes=changes)
@@ -106,6 +115,15 @@ class _CoveredPeople(NamedTuple):
     def list_chances(self, links: Links) -> Floats:
         """How likely each person's own row is guessed."""
         return np.asarray(links.contain(self.own) / np.maximum(self.count_rows(links), 1))
+
+
+def _count_classes(published: StoredTable, changes: tuple[Change, ...]) -> RowCounts | None:
+    """All classes; None if they may be as many as people, which blanks do not prevent."""
+    names = published.quasi_identifying
+    blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
+    if blanked and published.rows.estimate_tuples(names) > _MOST_CLASSES:
+        return None
+    return published.rows.count_rows(names)
 
 
 def _draw_rows(count: int, most: int) -> Ints:

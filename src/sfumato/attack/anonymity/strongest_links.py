@@ -60,6 +60,7 @@ def choose_links(
         successes = count(way.links)
         if successes > most * (1 + 1e-9):
             best, most = way, successes
+        del way  # before the next is made: links are as large as the release
     return best
 
 
@@ -138,7 +139,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda others: match_equal(published, others, names).or_else(cover_all(others))
     if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
-        if len(people) != len(published) or bool((found.counts > _count_equal_rows(published, names)).any()):
+        if len(people) != len(published) or _fit_more_than_equal_rows(found, published, names):
             widths = _measure_widths(published, people, names)
             yield lambda others: cover_all(others).keep_cheapest(widths)
         return
@@ -236,10 +237,12 @@ def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Fl
     return widths
 
 
-def _count_equal_rows(published: Table, names: Sequence[str]) -> Ints:
-    """How many rows look like each row: if no more fit its person, none of them is to be preferred."""
-    keys, _ = pack_row_keys(published.frame, names)
-    return pl.DataFrame({"key": keys}).select(pl.len().over("key").cast(pl.Int64)).to_series().to_numpy()
+def _fit_more_than_equal_rows(found: Links, published: Table, names: Sequence[str]) -> bool:
+    """Whether more rows fit somebody than look like their own: if not, none of them is to be preferred."""
+    keys, radix = pack_row_keys(published.frame, names)
+    if radix > 4 * len(keys):
+        keys = pl.Series(keys).rank("dense").to_numpy()
+    return bool((found.counts > np.bincount(keys)[keys]).any())
 
 
 def _gather(search: RowSearch, people: Table) -> Links:

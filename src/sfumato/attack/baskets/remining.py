@@ -92,7 +92,7 @@ class Remining(Attack):
         guessed = max((hidden & set(nearest) for nearest in _list_nearest(unseen, below, thresholds, hidden)), key=len)
         seen = hidden & set(unseen)
         drawn = min(len(hidden), len(unseen))
-        short = count_one_basket_short(release.data, *self._choose_thresholds(release.method))
+        short = count_one_basket_short(release.data, *self.choose_thresholds(release.method))
         return Outcome(
             attempts=len(targets),
             successes=len(targets & shown) + len(guessed),
@@ -110,7 +110,7 @@ class Remining(Attack):
             },
         )
 
-    def _choose_thresholds(self, method: Any) -> tuple[int | float, float | None]:
+    def choose_thresholds(self, method: Any) -> tuple[int | float, float | None]:
         """The support and the confidence of the attack, or else of the method."""
         support = self.min_support or getattr(method, "min_support", None)
         if support is None:
@@ -118,7 +118,7 @@ class Remining(Attack):
         return support, self.min_confidence or getattr(method, "min_confidence", None)
 
     def _lower_thresholds(self, release: Release, truth: Baskets) -> _MiningThresholds:
-        support, share = self._choose_thresholds(release.method)
+        support, share = self.choose_thresholds(release.method)
         return _MiningThresholds(
             Fraction(compute_least_count(support, len(truth))), None if share is None else parse_exact_confidence(share)
         )

@@ -16,6 +16,7 @@ from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from pydantic import Field, field_validator
 
@@ -31,6 +32,9 @@ from sfumato.public.thresholds import compute_least_count, parse_exact_confidenc
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
+
+CellCodes = npt.NDArray[np.integer[Any]]
+"""Codes of cells, of any width."""
 
 
 class RuleInference(Attack):
@@ -77,14 +81,19 @@ class RuleInference(Attack):
         cells = list_private_cells(release, truth, self.columns)
         require_known_columns([cells_of_column.column for cells_of_column in cells], published, published, control)
         chance = (randomness or Randomness.seeded(0)).generator()
-        codes = _ReleaseCodes.of(published.frame)
+        strangers = None if control is None else [draw_strangers(control, len(few.rows), chance) for few in cells]
+        return self.guess_entries(ReleaseCodes.of(published.frame), cells, strangers)
+
+    def guess_entries(
+        self, codes: ReleaseCodes, cells: Sequence[PrivateCells], strangers: Sequence[pl.DataFrame] | None = None
+    ) -> Outcome:
+        """Guess the private entries of each column, and as many of strangers."""
         tallies = []
         for done, cells_of_column in enumerate(cells):
             report_progress("rule inference", done, len(cells))
-            strangers = None if control is None else draw_strangers(control, len(cells_of_column.rows), chance)
-            tallies.append(self._column(codes, cells_of_column, strangers))
+            tallies.append(self._column(codes, cells_of_column, None if strangers is None else strangers[done]))
         attempts, successes = sum(tally.cells for tally in tallies), sum(tally.hits for tally in tallies)
-        strange = None if control is None else sum(tally.strangers for tally in tallies)
+        strange = None if strangers is None else sum(tally.strangers for tally in tallies)
         return Outcome(
             attempts=attempts,
             successes=successes,
@@ -97,10 +106,10 @@ class RuleInference(Attack):
             },
         )
 
-    def _column(self, codes: _ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
+    def _column(self, codes: ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
         """Guess the private entries of one column, and as many of strangers with the same columns visible."""
         target = codes.names.index(cells.column)
-        asking = [column[cells.rows] for column in codes.seen]
+        asking = [column[cells.rows].astype(np.int64) for column in codes.seen]
         if strangers is not None:
             theirs = codes.of_others(strangers)
             masked = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
@@ -157,16 +166,20 @@ def _state_rule_facts(tallies: Sequence[_RuleTally]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class _ReleaseCodes:
-    """The release as codes: for each column the value in each row; the number of values where it is missing."""
+class ReleaseCodes:
+    """The release as codes: for each column the value in each row; the number of values where it is missing.
+
+    Codes of a release that stays in its file are as narrow as they can be.
+    """
 
     names: tuple[str, ...]
     values: tuple[pl.Series, ...]
-    seen: tuple[Ints, ...]
+    seen: tuple[CellCodes, ...]
     widths: tuple[int, ...]
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> _ReleaseCodes:
+    def of(cls, frame: pl.DataFrame) -> ReleaseCodes:
+        """Number the values of each column in the order of their texts."""
         texts = [spell_cells(column) for column in frame.get_columns()]
         values = tuple(text.drop_nulls().unique().sort() for text in texts)
         seen = tuple(_index_values(text, among) for text, among in zip(texts, values, strict=True))
@@ -189,7 +202,7 @@ def _index_values(texts: pl.Series, among: pl.Series) -> Ints:
 class _BestRules:
     """The best rule so far for every asking row: highest confidence, then highest support."""
 
-    def __init__(self, seen: Ints, asking: int, width: int, confidence: Fraction, least: int) -> None:
+    def __init__(self, seen: CellCodes, asking: int, width: int, confidence: Fraction, least: int) -> None:
         self.seen, self.width, self.confidence, self.least = seen, width, confidence, least
         self.fewest = ceil(confidence * least)
         self.guess = np.full(asking, -1, dtype=np.int64)
@@ -230,7 +243,7 @@ def _guess_by_best_column(question: AgreementQuestion, others: Sequence[int], be
 
 
 def _tally_rule_hits(
-    codes: _ReleaseCodes,
+    codes: ReleaseCodes,
     cells: PrivateCells,
     best: _BestRules,
     by_column: Ints,

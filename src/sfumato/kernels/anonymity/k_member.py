@@ -49,7 +49,10 @@ class KnownPlaces(NamedTuple):
     change: Ints
 
 
-@compile_cached("void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)")
+@compile_cached(
+    "void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)",
+    allocates=False,
+)
 def _widen_column(numbers, costs, column, state, known, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
     """The same for any column: what each of its places would add to a cluster of that state, then each row."""
     unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
@@ -158,7 +161,7 @@ def _count_union(flat, begin, end, other_begin, other_end):  # type: ignore[no-u
     return union_size + (end - begin) + (other_end - other_begin)
 
 
-@compile_cached("int64(int32[::1], int64[:,::1], int64, int64, PartColumns, float64)")
+@compile_cached("int64(int32[::1], int64[:,::1], int64, int64, PartColumns, float64)", allocates=False)
 def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-untyped-def]
     """What a row loses in two parts taken together; some number above `most` if it is more than that."""
     total = np.int64(0)

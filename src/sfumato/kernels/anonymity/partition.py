@@ -64,7 +64,7 @@ class PartCuts(NamedTuple):
     gains: FloatGrid
 
 
-@compile_cached("int64(int64, int64, int64, PartColumns)")
+@compile_cached("int64(int64, int64, int64, PartColumns)", allocates=False)
 def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped-def]
     """The lowest level at which two leaves are in one group; one above the top if they never are."""
     leaves, begin, height = columns.about[column, LEAVES], columns.about[column, START], columns.about[column, HEIGHT]
@@ -74,7 +74,7 @@ def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped
     return np.int64(height + 1)
 
 
-@compile_cached("int64(int64, int64, int64, int64, PartColumns)")
+@compile_cached("int64(int64, int64, int64, int64, PartColumns)", allocates=False)
 def measure_width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
     kind, leaves = columns.about[column, KIND], columns.about[column, LEAVES]
@@ -148,7 +148,7 @@ def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
     return offsets
 
 
-@compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)")
+@compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)", allocates=False)
 def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):  # type: ignore[no-untyped-def]
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
     best, best_level, best_gap, left = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
@@ -177,7 +177,7 @@ def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  #
     return rows // 2 // least * least
 
 
-@compile_cached("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)")
+@compile_cached("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)", allocates=False)
 def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
     """Find the cut of a part in a column, given its distinct places."""
     values, counts = room.values, room.counts
@@ -206,14 +206,14 @@ def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # ty
     cuts.gains[column] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
 
 
-@compile_cached("void(PartLines, int64, PartLines, int64)")
+@compile_cached("void(PartLines, int64, PartLines, int64)", allocates=False)
 def _copy_line(source, row, target, place):  # type: ignore[no-untyped-def]
     target.order[place], target.weights[place] = source.order[row], source.weights[row]
     for column in range(source.cells.shape[1]):
         target.cells[place, column] = source.cells[row, column]
 
 
-@compile_cached("int64(PartLines, int64, int64, int64, int64, int64, PartLines)")
+@compile_cached("int64(PartLines, int64, int64, int64, int64, int64, PartLines)", allocates=False)
 def _partition_lines(lines, begin, end, column, value, left, spare):  # type: ignore[no-untyped-def]
     """Bring the lines of the left side to the front, and return where the right side begins.
 
@@ -249,7 +249,7 @@ def _make_room(rows, columns):  # type: ignore[no-untyped-def]
     return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))
 
 
-@compile_cached("void(PartLines, int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)")
+@compile_cached("void(PartLines, int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)", allocates=False)
 def _propose_part_cuts(lines, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
     """The cut of a part in every column."""
     count, cells = columns.about.shape[0], lines.cells

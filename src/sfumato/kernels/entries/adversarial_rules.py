@@ -166,7 +166,8 @@ def _visit_in_rows(packed, stacks, room, found, depth):  # type: ignore[no-untyp
     free = child[END]
     if depth >= 0:
         frame = frames[depth]
-        child[: COUNT + 1] = stacks.children[frame[CHILD], : COUNT + 1]
+        for field in range(COUNT + 1):
+            child[field] = stacks.children[frame[CHILD], field]
         for field in (BITS, STEP_TOP, PAIR_END, COLUMN, CHILD_END):
             child[field] = frame[field]
         frame[CHILD] += 1
@@ -244,14 +245,10 @@ def _buffer_sizes(stacks, found):  # type: ignore[no-untyped-def]
     return sizes
 
 
-@compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
-def search_adversarial_rules(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
-    """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
-
-    At depth −1 it begins: the runs of the whole table are in the first frame.
-    """
+@compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64[::1], int64)", allocates=False)
+def _search_within(packed, stacks, room, found, sizes, budget):  # type: ignore[no-untyped-def]
+    """Go on with a search in buffers of these sizes."""
     settings, state, frames = packed.settings, stacks.state, stacks.frames
-    sizes = _buffer_sizes(stacks, found)
     while budget > 0:
         depth = state[DEPTH]
         frame = frames[max(depth, 0)]
@@ -290,3 +287,12 @@ def search_adversarial_rules(packed, stacks, room, found, budget):  # type: igno
         if depth == 0 and state[DEPTH] < 0:
             return DONE
     return MORE
+
+
+@compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
+def search_adversarial_rules(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
+    """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
+
+    At depth −1 it begins: the runs of the whole table are in the first frame.
+    """
+    return _search_within(packed, stacks, room, found, _buffer_sizes(stacks, found), budget)

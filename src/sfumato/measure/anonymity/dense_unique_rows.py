@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""Count unique rows by several combinations of columns in one pass, where columns have few values.
+"""Count unique rows by many combinations of columns in one pass, where columns have few values.
 
 Each combination has a place for every row that it could have, which notes whether none, one or more rows are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
-import polars as pl
 
-from sfumato.arrays import Bytes, Codes
-from sfumato.engine.coded_columns import split_column
+from sfumato.arrays import Bytes
 from sfumato.engine.stored_rows import StoredRows
 
 MOST_PLACES = 1 << 21
 """A combination with more possible rows is counted otherwise."""
-_ROWS = 1 << 20
-"""So many rows are counted at a time."""
+MOST_VALUES = 1 << 16
+"""So is one with a column of more values."""
+MOST_COLUMNS = 3
+"""So is one of more columns."""
+MOST_AT_ONCE = 1 << 26
+"""So many places are noted in one pass over the rows, a byte each."""
 Combination = tuple[str, ...]
 
 
@@ -28,45 +30,65 @@ def count_places(columns: Sequence[str], values: Mapping[str, int]) -> int:
     return prod(values[name] for name in columns)
 
 
+def is_dense(columns: Sequence[str], values: Mapping[str, int]) -> bool:
+    """Whether a combination can be counted here."""
+    few = len(columns) <= MOST_COLUMNS and all(values[name] <= MOST_VALUES for name in columns)
+    return few and count_places(columns, values) <= MOST_PLACES
+
+
 def count_dense_unique(
     rows: StoredRows, combinations: Sequence[Combination], values: Mapping[str, int]
 ) -> dict[Combination, int]:
     """How many rows are unique by each combination, given how many values each column has, a missing cell being one."""
-    columns = list(dict.fromkeys(name for chosen in combinations for name in chosen))
-    places: dict[Combination, Bytes] = {
-        chosen: np.zeros(count_places(chosen, values), dtype=np.uint8) for chosen in combinations
-    }
-    for codes in _iterate_codes(rows, columns):
-        for chosen, seen in places.items():
-            key = codes[chosen[0]]
-            for name in chosen[1:]:
-                key = key * np.int32(values[name]) + codes[name]
-            np.minimum(seen + np.minimum(np.bincount(key, minlength=len(seen)), 2).astype(np.uint8), 2, out=seen)
-    return {chosen: int(np.count_nonzero(seen == 1)) for chosen, seen in places.items()}
+    groups: list[list[Combination]] = []
+    room = 0
+    for chosen in combinations:
+        places = count_places(chosen, values)
+        if places > room:
+            groups.append([])
+            room = MOST_AT_ONCE
+        groups[-1].append(chosen)
+        room -= places
+    return {chosen: count for group in groups for chosen, count in _count_in_one_pass(rows, group, values).items()}
 
 
-def _iterate_codes(rows: StoredRows, columns: list[str]) -> Iterator[dict[str, Codes]]:
-    """Numbers for the cells of columns, the same for the same value in all batches, many rows at a time."""
-    numbers: dict[str, dict[object, int]] = {name: {} for name in columns}
-    held: list[dict[str, Codes]] = []
-    for batch in rows.iterate_coded_batches(columns):
-        held.append({name: _number_cells(batch[name], numbers[name]) for name in columns})
-        if sum(len(part[columns[0]]) for part in held) >= _ROWS:
-            yield _join(held)
-            held = []
-    if held:
-        yield _join(held)
+def _count_in_one_pass(
+    rows: StoredRows, combinations: Sequence[Combination], values: Mapping[str, int]
+) -> dict[Combination, int]:
+    wider = {chosen: _find_wider(chosen, combinations) for chosen in combinations}
+    seen = _note_places(rows, [chosen for chosen in combinations if wider[chosen] is None], values)
+    return {chosen: _count_alone(chosen, other or chosen, seen, values) for chosen, other in wider.items()}
 
 
-def _number_cells(column: pl.Series, number_of: dict[object, int]) -> Codes:
-    """The number of each cell; only values that occur get one."""
-    values, codes = split_column(column)
-    numbers = np.zeros(len(values), dtype=np.int32)
-    listed = values.to_list()
-    for place in np.flatnonzero(np.bincount(codes, minlength=len(values))):
-        numbers[place] = number_of.setdefault(listed[place], len(number_of))
-    return numbers[codes]
+def _find_wider(chosen: Combination, combinations: Sequence[Combination]) -> Combination | None:
+    """Another combination that has all these columns and needs no wider one itself."""
+    return next((c for c in combinations if len(c) == MOST_COLUMNS > len(chosen) and set(chosen) < set(c)), None)
 
 
-def _join(parts: list[dict[str, Codes]]) -> dict[str, Codes]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def _note_places(
+    rows: StoredRows, combinations: Sequence[Combination], values: Mapping[str, int]
+) -> dict[Combination, Bytes]:
+    """For every row that a combination could have, whether none, one or more rows are there."""
+    from sfumato.kernels.anonymity.seen_places import note_seen_places
+
+    names = list(dict.fromkeys(name for chosen in combinations for name in chosen))
+    columns = np.zeros((len(combinations), MOST_COLUMNS), dtype=np.int64)
+    steps = np.zeros((len(combinations), MOST_COLUMNS), dtype=np.int32)
+    for number, chosen in enumerate(combinations):
+        columns[number, : len(chosen)] = [names.index(name) for name in chosen]
+        steps[number, : len(chosen)] = [count_places(chosen[place + 1 :], values) for place in range(len(chosen))]
+    ends = np.cumsum([count_places(chosen, values) for chosen in combinations])
+    seen = np.zeros(int(ends[-1]), dtype=np.uint8)
+    begins = np.concatenate([[0], ends[:-1]]).astype(np.int32)
+    for codes in rows.iterate_numbered(names):
+        note_seen_places(codes, columns, steps, begins, seen)
+    return dict(zip(combinations, np.split(seen, ends[:-1]), strict=True))
+
+
+def _count_alone(
+    chosen: Combination, noted: Combination, seen: Mapping[Combination, Bytes], values: Mapping[str, int]
+) -> int:
+    """How many places of a combination have one row, from those of a combination with these columns and others."""
+    grid = seen[noted].reshape([values[name] for name in noted])
+    others = tuple(axis for axis, name in enumerate(noted) if name not in chosen)
+    return int(np.count_nonzero(grid.sum(axis=others, dtype=np.int64) == 1))

@@ -16,7 +16,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
+from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.engine.classes import pack_row_keys
+from sfumato.engine.coded_columns import flag_text
 from sfumato.engine.stored_rows import RowCounts
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError
@@ -38,8 +40,10 @@ from sfumato.measure.anonymity.diversity import (
     parse_claim_hierarchy,
 )
 from sfumato.measure.anonymity.presence import PopulationFit
+from sfumato.measure.anonymity.stored_limits import LIMIT_MEASURES
 from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
+from sfumato.measure.entries.stored_entries import ENTRY_MEASURES
 from sfumato.measure.noise.stored_noise import NOISE_MEASURES, StoredPairs
 from sfumato.measure.stored_changes import StoredComparison
 from sfumato.release import Claim, Finding, Number
@@ -58,6 +62,8 @@ class StoredEvidence:
     population: Table | None = None
     """The population that a model compares with."""
     scratch: Path | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What only the custodian knows: which entries are private."""
     pairs: dict[str, StoredPairs] = field(default_factory=dict)
     """Columns whose numbers were put beside their originals."""
     _counted: dict[tuple[str, ...], RowCounts] = field(default_factory=dict)
@@ -143,9 +149,12 @@ def count_starred_rows(evidence: StoredEvidence) -> int:
 def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -> Number:
     names, columns = evidence.published.quasi_identifying, list(arguments["columns"])
     shown = 0
-    for batch in evidence.published.rows.iterate_batches(list(dict.fromkeys([*names, *columns]))):
-        starred = batch.filter(flag_starred_rows(batch, names))
-        shown += sum(starred.height - starred[name].null_count() for name in columns)
+    for batch in evidence.published.rows.iterate_coded_batches(list(dict.fromkeys([*names, *columns]))):
+        starred = np.full(batch.height, bool(names))
+        for name in names:
+            starred &= flag_text(batch[name], SUPPRESSED)
+        rows = batch.filter(pl.Series(starred))
+        shown += sum(rows.height - rows[name].null_count() for name in columns)
     return shown
 
 
@@ -238,7 +247,9 @@ MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "delta_presence": _check_delta_presence,
     **{name: _make_tally_check(name) for name in _TALLIED},
     **{f"{name}_with_originals": _make_restored_check(name) for name in _WITH_ORIGINALS},
+    **LIMIT_MEASURES,
     **NOISE_MEASURES,
     **ANSWER_MEASURES,
+    **ENTRY_MEASURES,
 }
 """The claims that can be measured on a file, by the name of their measure."""

@@ -4,18 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from math import comb
 
 import polars as pl
 
 from sfumato.data.coded_cells import encode_cells
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
-from sfumato.measure.anonymity.dense_unique_rows import MOST_PLACES, count_dense_unique, count_places
+from sfumato.measure.anonymity.dense_unique_rows import MOST_AT_ONCE, count_dense_unique, count_places, is_dense
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, search_unique_rows
 
 _MOST_TUPLES = 1 << 21
 """The most combinations that are counted once and held, instead of counting the rows again and again."""
 _BYTES_A_CELL = 24
+_MOST_AHEAD = 200
+"""Up to so many combinations are counted before they are asked for."""
 
 
 def find_stored_unique_rows(
@@ -26,37 +31,51 @@ def find_stored_unique_rows(
 
 
 class _StoredCounter:
-    """Columns with few combinations are compressed together once; what involves others is counted in the rows."""
+    """Combinations with few possible rows are counted together in one pass over all rows.
+
+    Of the others, those of columns with few combinations are counted in these, which are held; the rest in the rows.
+    """
 
     def __init__(self, rows: StoredRows, columns: list[str]) -> None:
         self._rows, self.columns, self.height = rows, columns, rows.height
         missing = rows.count_missing()
         self._values = {name: rows.count_values(name) + (missing[name] > 0) for name in columns}
-        self._held = _choose_held_columns(rows, sorted(columns, key=lambda name: self._values[name]), self._values)
-        self._counted: RowCounts | None = None
+        self._known: dict[tuple[str, ...], int] = {}
 
     def count_values(self, column: str) -> int:
         return self._values[column]
 
     def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
-        dense = [chosen for chosen in combinations if not self._is_held(chosen) and self._is_dense(chosen)]
-        known = count_dense_unique(self._rows, dense, self._values) if dense else {}
-        return [known[chosen] if chosen in known else self._count_unique(chosen) for chosen in combinations]
-
-    def _is_held(self, columns: Sequence[str]) -> bool:
-        return set(columns) <= set(self._held)
-
-    def _is_dense(self, columns: Sequence[str]) -> bool:
         # A single column is counted sooner by itself than in a pass of its own over all.
-        return len(columns) > 1 and count_places(columns, self._values) <= MOST_PLACES
+        asked = [chosen for chosen in combinations if len(chosen) > 1 and chosen not in self._known]
+        dense = [chosen for chosen in asked if is_dense(chosen, self._values)]
+        if dense:
+            self._known |= count_dense_unique(self._rows, self._look_ahead(dense), self._values)
+        return [self._known[c] if c in self._known else self._count_unique(c) for c in combinations]
+
+    def _look_ahead(self, asked: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """All that may be asked of as many columns and of more, if that saves further passes over the rows."""
+        least, count = min(map(len, asked)), len(self.columns)
+        if sum(comb(count, size) for size in range(least, MOST_COLUMNS + 1)) > _MOST_AHEAD:
+            return asked
+        sizes = range(least, MOST_COLUMNS + 1)
+        dense = [c for size in sizes for c in combinations(self.columns, size) if is_dense(c, self._values)]
+        return dense if sum(count_places(c, self._values) for c in dense) <= MOST_AT_ONCE else asked
+
+    @cached_property
+    def _held(self) -> list[str]:
+        by_values = sorted(self.columns, key=lambda name: self._values[name])
+        return _choose_held_columns(self._rows, by_values, self._values)
+
+    @cached_property
+    def _counted(self) -> RowCounts:
+        counted = self._rows.count_rows(self._held)
+        codes = [pl.Series(name, encode_cells(counted.frame[name]).codes) for name in self._held]
+        return RowCounts(pl.DataFrame(codes), counted.counts)
 
     def _count_unique(self, columns: Sequence[str]) -> int:
-        if not self._is_held(columns):
+        if len(columns) == 1 or not set(columns) <= set(self._held):
             return self._rows.count_sizes(columns).unique
-        if self._counted is None:
-            counted = self._rows.count_rows(self._held)
-            codes = [pl.Series(name, encode_cells(counted.frame[name]).codes) for name in self._held]
-            self._counted = RowCounts(pl.DataFrame(codes), counted.counts)
         frame = self._counted.frame.select(columns).with_columns(pl.Series("\0count", self._counted.counts))
         return int((frame.group_by(columns).agg(pl.col("\0count").sum())["\0count"] == 1).sum())
 

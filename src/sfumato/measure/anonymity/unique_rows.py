@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
-from math import comb
-from typing import Protocol
+from math import comb, prod
+from typing import NamedTuple, Protocol
 
+import numpy as np
 import polars as pl
 
-from sfumato.data.coded_cells import encode_cells
-from sfumato.engine.classes import count_class_sizes
+from sfumato.arrays import Flags, Places
+from sfumato.data.coded_cells import encode_narrowly, narrow_places
 from sfumato.progress import report_progress
 
 MOST_COLUMNS = 3
@@ -24,6 +26,10 @@ EXTENDED = 5
 """How many of the most telling combinations are extended by other columns."""
 MOST_EXTENSIONS = 40
 """How many columns are combined, those first by which most rows are unique or which have most values."""
+_LARGEST_SHORT_KEY, _LARGEST_KEY = 1 << 31, 1 << 62
+_FEW_KEYS = 1 << 19
+"""Up to so many keys, there is a counter for each."""
+_MANY_ROWS = 50_000
 
 
 @dataclass(frozen=True)
@@ -73,24 +79,86 @@ def search_unique_rows(rows: RowCounter, most: int = MOST_COLUMNS) -> tuple[Uniq
     return tuple(best)
 
 
+class _RowKeys(NamedTuple):
+    """One whole number a row, equal exactly where some columns are, and an upper bound for it."""
+
+    keys: Places
+    radix: int
+
+    def append(self, column: _RowKeys) -> _RowKeys:
+        """The same with one column more."""
+        keys, radix = self
+        if radix * column.radix >= _LARGEST_KEY:
+            keys, radix = np.unique(keys, return_inverse=True)[1], len(keys)
+        radix *= column.radix
+        longer = keys.astype(np.int32 if radix < _LARGEST_SHORT_KEY else np.int64)  # short ones sort faster
+        longer *= column.radix
+        longer += column.keys
+        return _RowKeys(longer, radix)
+
+    def count_unique(self, is_single: Flags | None) -> int:
+        """How many rows have a key that no other row has; `is_single` flags those that stand for one row, not more."""
+        count = len(self.keys)
+        if self.radix <= max(_FEW_KEYS, count // 4):
+            many = np.bincount(self.keys, None if is_single is None else 2.0 - is_single)
+            return int(np.count_nonzero(many == 1))
+        order = None if is_single is None else np.argsort(self.keys)
+        ordered = np.sort(self.keys) if order is None else self.keys[order]
+        is_new = np.ones(count + 1, dtype=np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:-1])
+        alone = is_new[1:] & is_new[:-1]
+        return int(np.count_nonzero(alone if is_single is None or order is None else alone & is_single[order]))
+
+
 class _CodedRows:
     """A frame, each cell as the place of its value, so that texts are compared only once."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
-        self._coded = pl.DataFrame([pl.Series(column.name, encode_cells(column).codes) for column in frame])
-        self.columns, self.height = self._coded.columns, self._coded.height
+        self.columns, self.height = frame.columns, frame.height
+        cells = {column.name: encode_narrowly(column) for column in frame.get_columns()}
+        self._columns = {name: _RowKeys(codes, len(values)) for name, (values, codes) in cells.items()}
+        self._is_single: Flags | None = None
+        self._common: tuple[str, ...] = ()
+        self._common_keys: _RowKeys | None = None
+        if self.height >= _MANY_ROWS:
+            self._join_equal_rows()
+
+    def _join_equal_rows(self) -> None:
+        """Where most rows equal others in all columns, as in most releases, let one stand for all of them."""
+        if prod(column.radix for column in self._columns.values()) >= _LARGEST_KEY:
+            return
+        ordered = np.sort(reduce(_RowKeys.append, self._columns.values()).keys).astype(np.int64, copy=False)
+        begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        if len(begins) > self.height // 3:
+            return
+        keys = ordered[begins]
+        self._is_single = np.diff(begins, append=len(ordered)) == 1
+        for name, column in reversed(self._columns.items()):
+            self._columns[name] = _RowKeys(narrow_places(keys % column.radix, column.radix), column.radix)
+            keys = keys // column.radix
 
     def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
-        return [int((count_class_sizes(self._coded, columns) == 1).sum()) for columns in combinations]
+        if not self.height:
+            return [0 for _ in combinations]
+        return [self._number_rows(columns).count_unique(self._is_single) for columns in combinations]
+
+    def _number_rows(self, columns: tuple[str, ...]) -> _RowKeys:
+        """The keys by some columns; those by all but the last are kept, for the next combination may begin alike."""
+        *common, last = columns
+        if not common:
+            return self._columns[last]
+        if tuple(common) != self._common or self._common_keys is None:
+            self._common = tuple(common)
+            self._common_keys = reduce(_RowKeys.append, (self._columns[name] for name in common))
+        return self._common_keys.append(self._columns[last])
 
     def count_values(self, column: str) -> int:
-        largest = self._coded[column].max()
-        return 0 if largest is None else int(largest) + 1  # type: ignore[arg-type]
+        return self._columns[column].radix
 
 
 def _rank(tried: Iterable[tuple[str, ...]], rows: RowCounter) -> list[UniqueRows]:
     """Combinations of columns, those first by which most rows are unique."""
-    chosen = list(tried)
+    chosen = sorted(tried)  # those that begin alike together
     counts = zip(chosen, rows.count_unique(chosen), strict=True)
     shares = [UniqueRows(columns, float(count) / rows.height if rows.height else 0.0) for columns, count in counts]
     return sorted(shares, key=lambda unique_rows: (-unique_rows.share, unique_rows.columns))

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
+from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.measure.answers.answer_checks import (
     AnswerTally,
     compute_answer_epsilon,
@@ -23,17 +26,22 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 
 
-def _align(evidence: StoredEvidence, chosen: list[str] | None = None) -> Iterator[AlignedBatch]:
+_STEP = "comparing with the originals"
+
+
+def _align(evidence: StoredEvidence, chosen: list[str]) -> Iterator[AlignedBatch]:
     assert evidence.comparison is not None
     compared = evidence.comparison
-    rows = compared.original.rows, compared.published.rows, compared.taken
-    return align_batches(*rows, "comparing with the originals", chosen)
+    return align_batches(compared.original.rows, compared.published.rows, compared.taken, _STEP, chosen)
 
 
 def _count_strange(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    published = evidence.published
-    batches = published.rows.iterate_batches([arguments["column"]])
-    return sum(count_strange_answers(published.outline.with_frame(batch), **arguments) for batch in batches)
+    outline = evidence.published.outline
+
+    def count_batch(batch: pl.DataFrame, _: int) -> int:
+        return count_strange_answers(outline.with_frame(batch), **arguments)
+
+    return sum(evidence.published.rows.examine_batches(count_batch, [arguments["column"]]))
 
 
 def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -50,11 +58,17 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
 
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
-    original, published = evidence.comparison.original.outline, evidence.published.outline
-    return sum(
-        count_cells_changed_besides_answers(original.with_frame(before), published.with_frame(after), **arguments)
-        for before, after in _align(evidence)
-    )
+    compared = evidence.comparison
+    original, published = compared.original.outline, evidence.published.outline
+
+    def count_batch(batch: AlignedBatch) -> int:
+        before, after = map(spell_coded_columns, batch)
+        return count_cells_changed_besides_answers(
+            original.with_frame(before), published.with_frame(after), **arguments
+        )
+
+    rows = compared.original.rows
+    return sum(rows.compare_batches(compared.published.rows, compared.taken, count_batch, _STEP))
 
 
 ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

@@ -85,7 +85,7 @@ def side_effects(
     """Compare what an analyst finds before and after; items marked as unknown count as absent."""
     least = compute_least_count(min_support, len(original))
     share = None if min_confidence is None else parse_exact_confidence(min_confidence)
-    secrets = _SecretRules.of(sensitive)
+    secrets = SecretNames.of(sensitive)
     before = _FrequentSets(recount_itemsets(original, least))
     after = _FrequentSets(recount_itemsets(published, least, unknown_mark), before.place)
     sets = _compare_itemsets(before, after, secrets)
@@ -114,12 +114,12 @@ def exposed_rules(
 ) -> int:
     """How many of the secret rules and itemsets reach both thresholds."""
     share = None if confidence is None else parse_exact_confidence(confidence)
-    secrets = _SecretRules.of(sensitive)
+    secrets = SecretNames.of(sensitive)
     columns = ItemColumns.of(published, {name for left, right in secrets.rules for name in left | right})
     shown = 0
     for left, right in secrets.rules:
         whole = columns.support(left | right)
-        shown += _reaches_thresholds(whole, columns.support(left) if left else 0, least, share)
+        shown += reaches_thresholds(whole, columns.support(left) if left else 0, least, share)
     return shown + sum(exposed_item_rules(published, [item], least, share or 1) for item in secrets.items)
 
 
@@ -133,7 +133,7 @@ def exposed_item_rules(published: Baskets, items: Iterable[Item], least: int, co
     shown = 0
     for name in sorted({str(item) for item in items} & set(columns.names)):
         around = list_frequent_itemsets(columns, max(least, 1), columns.names.index(name))
-        shown += sum(_reaches_thresholds(itemset.support, itemset.left, least, share) for itemset in around)
+        shown += sum(reaches_thresholds(itemset.support, itemset.left, least, share) for itemset in around)
     return shown
 
 
@@ -163,17 +163,21 @@ def _check_exposed_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Nu
     return exposed_rules(evidence.published, secret, int(arguments["min_support"]), arguments.get("min_confidence"))
 
 
-def _reaches_thresholds(whole: int, left: int, least: int, share: Fraction | None) -> bool:
+def reaches_thresholds(whole: int, left: int, least: int, share: Fraction | None) -> bool:
+    """Whether a rule shows; an itemset has no left side and no confidence."""
     return whole >= least and (share is None or whole * share.denominator >= share.numerator * left)
 
 
 @dataclass(frozen=True)
-class _SecretRules:
+class SecretNames:
+    """What is secret, by the names of its items as text."""
+
     rules: tuple[tuple[Itemset, Itemset], ...]
     items: frozenset[str]
 
     @classmethod
-    def of(cls, sensitive: Iterable[Secret]) -> _SecretRules:
+    def of(cls, sensitive: Iterable[Secret]) -> SecretNames:
+        """Sort out rules, itemsets and items."""
         rules, items = [], set()
         for secret in sensitive:
             if isinstance(secret, str | int):
@@ -222,14 +226,14 @@ class _MiningDifference:
     secret_after: int = 0
 
 
-def _compare_itemsets(before: _FrequentSets, after: _FrequentSets, secrets: _SecretRules) -> _MiningDifference:
+def _compare_itemsets(before: _FrequentSets, after: _FrequentSets, secrets: SecretNames) -> _MiningDifference:
     old, new = before.sets.keys(), after.sets.keys()
     kept = {mask for mask in old if not secrets.covers(before.names(mask))}
     return _MiningDifference(before=len(kept), after=len(new), lost=len(kept - new), ghosts=len(new - old))
 
 
 def _compare_rules(
-    before: _FrequentSets, after: _FrequentSets, share: Fraction, secrets: _SecretRules
+    before: _FrequentSets, after: _FrequentSets, share: Fraction, secrets: SecretNames
 ) -> _MiningDifference:
     difference = _MiningDifference()
     every = list(dict.fromkeys((*before.sets, *after.sets)))

@@ -37,4 +37,4 @@ def learner_success(published: Table, hidden: pl.DataFrame) -> float:
 
 @checks_claim("learner_success", "at_most", private="hidden")
 def _check_learner_success(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    return learner_success(evidence.published, require_hidden_entries(evidence))
+    return learner_success(evidence.published, require_hidden_entries(evidence.details))

@@ -10,13 +10,14 @@ Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD 2006)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
@@ -47,11 +48,22 @@ def leftover_rules(
     the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible
     nevertheless counts on both sides.
     """
+    return count_leftover_rules(code_entries(published, hidden), confidence, least, max_length, prior)
+
+
+def count_leftover_rules(
+    targets: Iterable[PrivateColumn],
+    confidence: str | Fraction,
+    least: int,
+    max_length: int | None = None,
+    prior: bool = False,
+) -> int:
+    """The same for columns that are coded already."""
     if least < 1 or (max_length is not None and max_length < 1):
         raise PolicyError("the support and the length of a rule must be at least 1")
     share = parse_exact_confidence(Fraction(confidence))
     count = 0
-    for target in code_entries(published, hidden):
+    for target in targets:
         counter = _RuleCounter(target.own, share, least, prior)
         target.question(counter.answers).walk(target.others, max_length, counter, "leftover rules")
         count += counter.count
@@ -60,7 +72,7 @@ def leftover_rules(
 
 def visible_private_entries(published: Table, hidden: pl.DataFrame) -> int:
     """How many private entries are not blank in the published table."""
-    secrets = _list_private_values(published, hidden)
+    secrets = list_private_values(published, len(published), hidden)
     visible = 0
     for (name,), part in secrets.group_by("column"):
         visible += int(published.frame[str(name)].gather(part["row"]).is_not_null().sum())
@@ -69,7 +81,7 @@ def visible_private_entries(published: Table, hidden: pl.DataFrame) -> int:
 
 def count_untrue_hidden_values(hidden: pl.DataFrame, original: Table) -> int:
     """How many of the listed private values differ from the original table."""
-    secrets = _list_private_values(original, hidden)
+    secrets = list_private_values(original, len(original), hidden)
     untrue = 0
     for (name,), part in secrets.group_by("column"):
         untrue += int(spell_cells(original.frame[str(name)]).gather(part["row"]).ne_missing(part["value"]).sum())
@@ -78,50 +90,55 @@ def count_untrue_hidden_values(hidden: pl.DataFrame, original: Table) -> int:
 
 @checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden")
 def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    longest = int(arguments.get("max_length", 0))
-    return leftover_rules(
-        evidence.published,
-        require_hidden_entries(evidence),
+    targets = code_entries(evidence.published, require_hidden_entries(evidence.details))
+    return count_leftover_rules(targets, *read_rule_arguments(arguments))
+
+
+def read_rule_arguments(arguments: Mapping[str, Any]) -> tuple[Fraction, int, int | None, bool]:
+    """What a claim says about rules: confidence, support, length, and whether the prior counts."""
+    return (
         Fraction(str(arguments["confidence"])),
         int(arguments["min_support"]),
-        longest or None,
+        int(arguments.get("max_length", 0)) or None,
         bool(arguments.get("prior", 0)),
     )
 
 
 @checks_claim("visible_private_entries", "exactly", properties=("private_entries_blanked",), private="hidden")
 def _check_visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    return visible_private_entries(evidence.published, require_hidden_entries(evidence))
+    return visible_private_entries(evidence.published, require_hidden_entries(evidence.details))
 
 
 checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: int(bool(evidence.details["complete"])))
 
 
-def require_hidden_entries(evidence: Evidence) -> pl.DataFrame:
+def require_hidden_entries(details: Mapping[str, Any]) -> pl.DataFrame:
     """The private entries and their values, from the custodian's details of a release."""
-    hidden = evidence.details.get("hidden")
+    hidden = details.get("hidden")
     if hidden is None:
         raise PolicyError("a claim is about private entries, which are not available; only the custodian can check it")
     return hidden if isinstance(hidden, pl.DataFrame) else pl.DataFrame(hidden, schema=_LISTED, orient="row")
 
 
-def _list_private_values(table: Table, hidden: pl.DataFrame) -> pl.DataFrame:
-    """The private entries that have a value, with the value as text; an error for one that is not in the table."""
+def list_private_values(outline: Table, rows: int, hidden: pl.DataFrame) -> pl.DataFrame:
+    """The private entries that have a value, with the value as text; an error for one that is not in the table, of
+    which the columns and the number of rows are known.
+    """
     if not {"row", "column", "value"} <= set(hidden.columns):
         raise DataError("list private entries as row, column and value")
     listed = hidden.select(pl.col("row").cast(pl.Int64), pl.col("column").cast(pl.String), spell_cells(hidden["value"]))
     listed = listed.drop_nulls("value")
-    strange = sorted(set(listed["column"].drop_nulls().unique().to_list()) - set(table.frame.columns))
+    strange = sorted(set(listed["column"].drop_nulls().unique().to_list()) - set(outline.frame.columns))
     if strange:
         raise DataError(
-            f"{table.source}: private entries are listed in {quote_names(strange[:12])}, which is not a column of it"
+            f"{outline.source}: private entries are listed in {quote_names(strange[:12])}, which is not a column of it"
         )
-    outside = listed.filter(~pl.col("row").is_between(0, len(table) - 1).fill_null(value=False)).height
+    outside = listed.filter(~pl.col("row").is_between(0, rows - 1).fill_null(value=False)).height
     unnamed, twice = listed["column"].null_count(), listed.height - listed.select("row", "column").n_unique()
     if outside or unnamed or twice:
         raise DataError(
-            f"{table.source}: of {listed.height} private entries {outside} have no row of the table (rows are counted "
-            f"from 0), {unnamed} no column, and {twice} are listed twice"
+            f"{outline.source}: of {listed.height} private entries {outside} have no row of the table (rows are "
+            f"counted from 0), {unnamed} no column, and {twice} are listed twice"
         )
     return listed
 
@@ -130,7 +147,7 @@ def _list_private_values(table: Table, hidden: pl.DataFrame) -> pl.DataFrame:
 class CodedEntries:
     """A column as codes: the visible value of each row, and the hidden values."""
 
-    seen: Ints
+    seen: npt.NDArray[np.integer[Any]]
     """The visible value of each row; `width` where there is none."""
     secret: Ints
     """The values of the private entries, in their order."""
@@ -160,22 +177,28 @@ class PrivateColumn:
 
     def question(self, answers: Ints) -> AgreementQuestion:
         """Rows with a private entry ask, rows with a visible one answer."""
-        asking, answering = ([column.seen[rows] for column in self.coded] for rows in (self.rows, answers))
+        asking = [column.seen[self.rows].astype(np.int64) for column in self.coded]
+        answering = [column.seen[answers] for column in self.coded]
         return AgreementQuestion(asking, answering, [column.width for column in self.coded])
 
 
 def code_entries(published: Table, hidden: pl.DataFrame) -> Iterator[PrivateColumn]:
     """The columns that have private entries, one at a time."""
-    secrets = _list_private_values(published, hidden)
+    secrets = list_private_values(published, len(published), hidden)
     names = published.frame.columns
     by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
     coded = [CodedEntries.of(spell_cells(published.frame[name]), by_column[name]["value"]) for name in names]
-    for index, name in enumerate(names):
-        report_progress("leftover rules", index, len(names))
-        if by_column[name].height:
-            rows = by_column[name]["row"].to_numpy().astype(np.int64)
-            others = sorted(set(range(len(names))) - {index}, key=lambda other: -coded[other].width)
-            yield PrivateColumn(coded[index], rows, coded, others)
+    rows = [by_column[name]["row"].to_numpy().astype(np.int64) for name in names]
+    return list_private_columns(coded, rows)
+
+
+def list_private_columns(coded: list[CodedEntries], rows: list[Ints]) -> Iterator[PrivateColumn]:
+    """Of all columns those that have private entries, in these rows."""
+    for index, own in enumerate(coded):
+        report_progress("leftover rules", index, len(coded))
+        if len(rows[index]):
+            others = sorted(set(range(len(coded))) - {index}, key=lambda other: -coded[other].width)
+            yield PrivateColumn(own, rows[index], coded, others)
 
 
 class _RuleCounter:

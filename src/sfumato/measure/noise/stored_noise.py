@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats
-from sfumato.engine.aligned_batches import align_batches
+from sfumato.engine.aligned_batches import AlignedBatch, align_batches
+from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.errors import DataError
 from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
 from sfumato.measure.noise.noise_checks import (
@@ -236,11 +237,14 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
     assert evidence.comparison is not None
     compared, names = evidence.comparison, arguments["columns"]
     original, published = compared.original, compared.published
-    changed = 0
-    for before, after in align_batches(original.rows, published.rows, compared.taken, "comparing with the originals"):
-        tables = original.outline.with_frame(before), published.outline.with_frame(after)
-        changed += count_cells_changed_besides_noise(*tables, names)
-    return changed
+    outlines = original.outline, published.outline
+
+    def count_batch(batch: AlignedBatch) -> int:
+        before, after = map(spell_coded_columns, batch)
+        return count_cells_changed_besides_noise(outlines[0].with_frame(before), outlines[1].with_frame(after), names)
+
+    step = "comparing with the originals"
+    return sum(original.rows.compare_batches(published.rows, compared.taken, count_batch, step))
 
 
 def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:

@@ -31,6 +31,8 @@ _MANY = 20_000
 _OFTEN = 256
 """Progress is reported after this many sets of columns."""
 _EXACT = 1 << 62
+_PART = 1 << 20
+"""Rows in narrow numbers are widened so many at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,7 @@ class AgreeingRows:
         if kept.all():
             return self
         number = np.where(kept, np.cumsum(kept) - 1, -1)
-        asking, answering = number[self.asking_group], number[self.answering_group]
+        asking, answering = number[self.asking_group], number.astype(self.answering_group.dtype)[self.answering_group]
         a, b = asking >= 0, answering >= 0
         return AgreeingRows(self.columns, int(kept.sum()), self.asking[a], asking[a], self.answering[b], answering[b])
 
@@ -62,10 +64,13 @@ Judgement = Callable[[AgreeingRows], Flags]
 
 @dataclass(frozen=True, eq=False)
 class AgreementQuestion:
-    """The rows as codes: one array per column; a code equal to the column's width is a missing or hidden entry."""
+    """The rows as codes: one array per column; a code equal to the column's width is a missing or hidden entry.
+
+    Answering rows may have narrower codes than 64 bits; then everything that is held of them is narrow.
+    """
 
     asking: Sequence[Ints]
-    answering: Sequence[Ints]
+    answering: Sequence[npt.NDArray[np.integer[Any]]]
     widths: Sequence[int]
     """The number of values of each column."""
 
@@ -96,9 +101,10 @@ class AgreementQuestion:
             ) from None
 
     def _start_groups(self) -> AgreeingRows:
-        asking, answering = (
-            np.arange(len(side[0]) if len(side) else 0, dtype=np.int64) for side in (self.asking, self.answering)
-        )
+        asking: Ints = np.arange(len(self.asking[0]) if len(self.asking) else 0, dtype=np.int64)
+        narrow = any(codes.dtype != np.int64 for codes in self.answering)
+        count = len(self.answering[0]) if len(self.answering) else 0
+        answering: Any = np.arange(count, dtype=np.int32 if narrow else np.int64)
         return AgreeingRows((), 1, asking, np.zeros_like(asking), answering, np.zeros_like(answering))
 
     def _refine_groups(self, parent: AgreeingRows, column: int) -> AgreeingRows:
@@ -121,8 +127,12 @@ class AgreementQuestion:
         )
 
 
-def _select_keyed_rows(keys: Ints, rows: Ints, group: Ints, values: Ints, width: int, groups: int) -> tuple[Ints, Ints]:
+def _select_keyed_rows(
+    keys: Ints, rows: Ints, group: Ints, values: npt.NDArray[np.integer[Any]], width: int, groups: int
+) -> tuple[Ints, Ints]:
     """The rows whose group and value form one of the keys (group × width + value), and which key."""
+    if values.dtype != np.int64 or rows.dtype != np.int64:
+        return _select_narrow_rows(keys, rows, group, values, width, groups)
     if len(rows) >= _MANY and groups * width <= _DENSE:
         from sfumato.kernels.anonymity.agreement import keep_agreeing_rows
 
@@ -134,8 +144,33 @@ def _select_keyed_rows(keys: Ints, rows: Ints, group: Ints, values: Ints, width:
     return rows[kept], key_places[kept]
 
 
-def count_keyed_rows(keys: Ints, rows: Ints, group: Ints, values: Ints, width: int, groups: int) -> Ints:
+def _select_narrow_rows(
+    keys: Ints, rows: Ints, group: Ints, values: npt.NDArray[np.integer[Any]], width: int, groups: int
+) -> tuple[Ints, Ints]:
+    """The same for rows in narrow numbers, some at a time."""
+    kept_rows, kept_groups = [rows[:0]], [group[:0]]
+    for part in _split_rows(rows):
+        here = values[rows[part]].astype(np.int64)
+        kept, number = _select_keyed_rows(keys, np.arange(len(here)), group[part].astype(np.int64), here, width, groups)
+        kept_rows.append(rows[part][kept])
+        kept_groups.append(number.astype(group.dtype))
+    return np.concatenate(kept_rows), np.concatenate(kept_groups)
+
+
+def _split_rows(rows: Ints) -> list[slice]:
+    return [slice(begin, begin + _PART) for begin in range(0, len(rows), _PART)]
+
+
+def count_keyed_rows(
+    keys: Ints, rows: Ints, group: Ints, values: npt.NDArray[np.integer[Any]], width: int, groups: int
+) -> Ints:
     """How many of the rows have each of the keys, group × width + value."""
+    if values.dtype != np.int64 or rows.dtype != np.int64:
+        totals = np.zeros(len(keys), dtype=np.int64)
+        for part in _split_rows(rows):
+            here = values[rows[part]].astype(np.int64)
+            totals += count_keyed_rows(keys, np.arange(len(here)), group[part].astype(np.int64), here, width, groups)
+        return totals
     if len(rows) >= _MANY and groups * width <= _DENSE:
         from sfumato.kernels.anonymity.agreement import count_agreeing_pairs
 
@@ -162,9 +197,11 @@ def _look_up_keys(keys: Ints, wanted: Ints, size: int) -> Ints:
     return np.where(keys[key_places] == wanted, key_places, -1).astype(np.int64)
 
 
-def find_commonest_values(group: Ints, value: Ints, groups: int, width: int) -> tuple[Ints, Ints]:
+def find_commonest_values(
+    group: npt.NDArray[np.integer[Any]], value: npt.NDArray[np.integer[Any]], groups: int, width: int
+) -> tuple[Ints, Ints]:
     """The most common value in each group and its count, the first of several; 0 in an empty group."""
-    keys = group * width + value
+    keys = group.astype(np.int64, copy=False) * width + value
     if 0 < groups * width <= _DENSE:
         table = np.bincount(keys, minlength=groups * width).reshape(groups, width)
         best = table.argmax(axis=1)

@@ -19,21 +19,23 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from sfumato import progress
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
+from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets, list_itemsets, refuse_large
+from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets, list_itemsets, refuse_file_options, refuse_large
 from sfumato.public.thresholds import Confidence, Support, parse_exact_confidence
 
 if TYPE_CHECKING:
     import polars as pl
 
     from sfumato.kernels.baskets.itemsets_rules import IndexedSets
+    from sfumato.mine.baskets.stored_itemsets import ReadingOptions
 
 STEP = "Splitting itemsets into rules"
 BUFFER = 1 << 16
@@ -68,21 +70,35 @@ class AssociationRules:
 
 
 def association_rules(
-    baskets: Baskets,
+    baskets: Baskets | str | os.PathLike[str],
     min_support: Support,
     min_confidence: Confidence,
     *,
     consequent_length: int | None = None,
     max_length: int | None = None,
     at_most: int | None = None,
+    engine: EngineName = "auto",
+    **reading: Unpack[ReadingOptions],
 ) -> pl.DataFrame:
     """The rules with a minimum support and confidence: both sides as sorted lists, and lift, leverage and conviction.
 
     All splits of each frequent itemset are tried; `consequent_length=1` restricts the right side to one item,
     `max_length` bounds the items of both sides together. The conviction of a certain rule is infinite. An error is
-    raised for more than `at_most` rules, or more than fit in half the machine's memory.
+    raised for more than `at_most` rules, or more than fit in half the machine's memory. Instead of baskets you may give
+    the path of a file, as to `frequent_itemsets`.
     """
-    itemsets = find_itemsets(baskets, min_support, max_length=max_length)
+    if isinstance(baskets, str | os.PathLike):
+        from sfumato.mine.baskets.stored_itemsets import find_stored_itemsets, open_baskets
+
+        with open_baskets(baskets, engine, reading) as opened:
+            itemsets = (
+                find_itemsets(opened, min_support, max_length=max_length)
+                if isinstance(opened, Baskets)
+                else find_stored_itemsets(opened, min_support, max_length)
+            )
+    else:
+        refuse_file_options(engine, reading)
+        itemsets = find_itemsets(baskets, min_support, max_length=max_length)
     return build_rule_frame(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
 
 

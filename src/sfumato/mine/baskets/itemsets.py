@@ -20,21 +20,24 @@ Counts are exact. They may single out a person: before you publish them, read ab
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
 from sfumato.data.arrow_memory import ArrowExport, allocate_numbers, share_numbers
+from sfumato.engine.engine_names import EngineName
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 from sfumato.public.thresholds import Support, compute_least_count
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from sfumato.mine.baskets.stored_itemsets import ReadingOptions
 
 Kind = Literal["all", "closed", "maximal"]
 SMALL_PIECES = 1 << 22
@@ -63,20 +66,32 @@ class Itemsets:
 
 
 def frequent_itemsets(
-    baskets: Baskets,
+    baskets: Baskets | str | os.PathLike[str],
     min_support: Support,
     kind: Kind = "all",
     max_length: int | None = None,
     *,
     at_most: int | None = None,
+    engine: EngineName = "auto",
+    **reading: Unpack[ReadingOptions],
 ) -> pl.DataFrame:
     """The frequent itemsets as a frame of ``items`` and ``support``.
 
     A support is a count if it is an int, a share of the baskets if it is a float. An error is raised for more than
-    `at_most` itemsets, or more than fit in half the machine's memory.
+    `at_most` itemsets, or more than fit in half the machine's memory. Instead of baskets you may give the path of a
+    file, with the keywords of `Baskets.read`; `engine="duckdb"` then groups and counts it where it is, which is the
+    default for a file that does not fit in memory.
     """
     import polars as pl
 
+    if isinstance(baskets, str | os.PathLike):
+        from sfumato.mine.baskets.stored_itemsets import find_stored_itemset_frame, open_baskets
+
+        with open_baskets(baskets, engine, reading) as opened:
+            if isinstance(opened, Baskets):
+                return frequent_itemsets(opened, min_support, kind, max_length, at_most=at_most)
+            return find_stored_itemset_frame(opened, min_support, kind, max_length, at_most)
+    refuse_file_options(engine, reading)
     question = make_question(baskets, min_support, kind, max_length)
     is_text = bool(baskets.items) and isinstance(baskets.items[0], str)
     values = None if is_text else np.array(baskets.items, dtype=np.int64)
@@ -84,6 +99,13 @@ def frequent_itemsets(
     names = pl.Series(baskets.items, dtype=pl.String) if is_text else None
     parts = [_build_itemset_frame(piece, names) for piece in _join_pieces(pieces)]
     return pl.concat(parts, rechunk=False) if len(parts) > 1 else parts[0]
+
+
+def refuse_file_options(engine: EngineName, reading: Mapping[str, object]) -> None:
+    """Stop if baskets that are in memory come with what is said about files."""
+    if engine in ("duckdb", "spark") or reading:
+        named = [f"engine = {engine}"] if engine in ("duckdb", "spark") else sorted(reading)
+        raise PolicyError(f"{', '.join(named)} is about files: give the path of one, not baskets that are in memory")
 
 
 def find_itemsets(

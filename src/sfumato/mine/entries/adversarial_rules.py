@@ -11,7 +11,7 @@ data mining* (KDD 2006); the algorithm is in `adversarial_search`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -23,7 +23,7 @@ from sfumato.arrays import Codes, Flags, Floats, Ints, Words
 from sfumato.data.private_entries import AnyEntries, build_private_mask
 from sfumato.data.roles import Role
 from sfumato.errors import PolicyError
-from sfumato.mine.entries.adversarial_search import SearchBudget, find_adversarial_rules
+from sfumato.mine.entries.adversarial_search import PART, SearchBudget, find_adversarial_rules
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.progress import report_progress
@@ -198,7 +198,12 @@ def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
 
 def count_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> int:
     """How many entries outside P some rule depends on: the paper's sensitive entries."""
-    return int(mask_sensitive_entries(cells, rule_arrays).sum())
+    count = 0
+    for begin in range(0, len(cells.codes), PART):
+        part = slice(begin, begin + PART)
+        some = replace(cells, codes=cells.codes[part], states=cells.states[part])
+        count += int(mask_sensitive_entries(some, rule_arrays).sum())
+    return count
 
 
 def mask_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> Flags:

@@ -37,6 +37,8 @@ ROOM = 4096
 """The initial capacity for rules."""
 AFFORD = 2**22
 """The most words of bits for a node; one that would need more stores row numbers."""
+PART = 1 << 20
+"""How many rows are packed at a time: nothing else of a large table is copied."""
 BUDGET = 20_000_000
 """How many rows the kernel visits before it returns: some hundredths of a second."""
 
@@ -147,9 +149,11 @@ def _pack_table(
     cells: TableCells, states: Bytes, touched: Flags | None, before: Bytes | None, *, in_order: bool
 ) -> _PackedTable:
     items = int(cells.first[-1])
-    cell = _encode_states(cells.codes, states, items)
-    if not in_order:
-        cell = cell[_order_rows(cell, cells.first, items)]
+    order = None if in_order else _order_rows(cells, states)
+    cell = np.empty(cells.codes.shape, dtype=np.int32)
+    for begin in range(0, len(cell), PART):
+        part = slice(begin, begin + PART) if order is None else order[begin : begin + PART]
+        cell[begin : begin + PART] = _encode_states(cells.codes[part], states[part], items)
     earlier = np.zeros((0, cell.shape[1]), dtype=np.int32)
     if touched is not None:
         seen = states if before is None else before
@@ -163,15 +167,17 @@ def _encode_states(codes: Codes, states: Bytes, items: int) -> Codes:
     return cell
 
 
-def _order_rows(cell: Codes, first: Codes, items: int) -> Ints:
+def _order_rows(cells: TableCells, states: Bytes) -> Ints:
     """An order in which rows that agree in the first columns are adjacent, for memory locality."""
-    key = np.zeros(len(cell), dtype=np.int64)
+    key = np.zeros(len(cells.codes), dtype=np.int64)
     reach = 1
-    for column, (low, high) in enumerate(pairwise(first.tolist())):
+    for column, (low, high) in enumerate(pairwise(cells.first.tolist())):
         reach *= high - low + 1
         if reach >= 2**62:
             break
-        key = key * (high - low + 1) + np.where(cell[:, column] < items, cell[:, column] - low, high - low)
+        codes = cells.codes[:, column]
+        key *= high - low + 1
+        key += np.where((codes != NOTHING) & (states[:, column] == PUBLIC), codes - np.int32(low), np.int32(high - low))
     return np.argsort(key, kind="stable")
 
 
@@ -223,7 +229,7 @@ class _KernelSearch:
         widest = int(np.diff(packed.first).max(initial=0))
         self.halted = False
         self._packed = places.PackedEntries(packed.cell, packed.earlier, packed.first, settings, ours)
-        hiding = ((packed.cell >= packed.items) & (packed.cell < 2 * packed.items)).any(axis=1)
+        hiding = _flag_hiding_rows(packed)
         runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed.earlier))]
         self._stacks = places.NodeStacks(
             state=np.zeros(places.STATE, dtype=np.int64),
@@ -322,6 +328,13 @@ class _KernelSearch:
             complete=complete,
             **counts,
         )
+
+
+def _flag_hiding_rows(packed: _PackedTable) -> Flags:
+    """The rows that have a private entry."""
+    parts = (packed.cell[begin : begin + PART] for begin in range(0, len(packed.cell), PART))
+    flags = [((part >= packed.items) & (part < 2 * packed.items)).any(axis=1) for part in parts]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *flags])
 
 
 def _lengthen_buffer(buffer: npt.NDArray[Any], need: int) -> npt.NDArray[Any]:

@@ -34,7 +34,7 @@ class TableCells:
     first: Codes
     """The items of column j are `first[j]` up to `first[j + 1]`."""
     codes: Codes
-    """The item of each entry; `NOTHING` where it is missing."""
+    """The item of each entry; `NOTHING` where it is missing. Of a large table they may be narrower than 32 bits."""
     states: Bytes
     """`PUBLIC`, `PRIVATE` or `BLANKED`; missing entries are public, and hold nothing."""
 

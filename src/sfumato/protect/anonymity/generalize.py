@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 
 from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
+from sfumato.data.rebuild import rebuild_columns
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import report_progress
@@ -245,17 +246,22 @@ class Generalize(Method):
         suppressed = recoded.node_of_row < 0
         starred = suppressed if self.suppressed_rows != "drop" and suppressed.any() else None
         frame = blank_rows(table.frame.drop(table.identifying), suppressed, hidden or ())
-        columns = []
-        for number, name in enumerate(table.quasi_identifying):
+
+        def publish(column: pl.Series) -> pl.Series:
+            if column.name not in table.quasi_identifying:
+                return column
+            number = table.quasi_identifying.index(column.name)
             everybody = int(recoded.nodes[0, number]) if len(recoded.nodes) == 1 else None
             levels = recoded.levels(number) if everybody is None else everybody
-            if np.any(levels) or starred is not None:
-                columns.append(
-                    grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(name)
-                )
-        frame = frame.with_columns(columns)
-        left_out = self.suppressed_rows == "drop" and suppressed.any()
-        return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
+            if starred is None and not np.any(levels):
+                return column
+            return grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(column.name)
+
+        if self.suppressed_rows == "drop" and suppressed.any():
+            return table.with_frame(
+                frame.with_columns(map(publish, frame.get_columns())).filter(pl.Series(~suppressed))
+            )
+        return table.with_frame(rebuild_columns(map(publish, frame.get_columns())))
 
     def list_claims(
         self, table: Table, grouping: Grouping, suppressed: bool, hidden: tuple[str, ...] | None

@@ -244,7 +244,14 @@ class PartitionColumns:
         hierarchies, missing = outline.hierarchies, outline.missing
         return cls(
             tuple(
-                PartitionColumn.of(count_values(name), hierarchies.get(name), publish, missing, crowd)
+                PartitionColumn.of(
+                    # A hierarchy has the values, and does not need their numbers.
+                    _count_nothing(outline.frame[name]) if name in hierarchies else count_values(name),
+                    hierarchies.get(name),
+                    publish,
+                    missing,
+                    crowd,
+                )
                 for name in outline.quasi_identifying
             )
         )
@@ -278,3 +285,8 @@ class PartitionColumns:
         ]
         above, under = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
         return PartColumns(np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64))
+
+
+def _count_nothing(cells: pl.Series) -> RowCounts:
+    """The name and the type of a column, without its values."""
+    return RowCounts(cells.clear().to_frame(), np.zeros(0, dtype=np.int64))

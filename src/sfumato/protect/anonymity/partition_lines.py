@@ -132,15 +132,21 @@ class LonePeople:
 
     def add_rows(self, pairs: Codes, rows: Ints) -> None:
         """Look at the next rows, given their combinations."""
-        here = np.flatnonzero(self._left[pairs] > 0)
-        here = here[np.argsort(pairs[here], kind="stable")]
+        here = find_first_rows(pairs, self._left)
         known, begins, many = np.unique(pairs[here], return_index=True, return_counts=True)
         turn = np.arange(len(here)) - np.repeat(begins, many)
-        is_first = turn < np.repeat(self._left[known], many)
-        self.rows[(np.repeat(self._next[known], many) + turn)[is_first]] = rows[here[is_first]]
-        taken = np.minimum(many, self._left[known])
-        self._left[known] -= taken
-        self._next[known] += taken
+        self.rows[np.repeat(self._next[known], many) + turn] = rows[here]
+        self._left[known] -= many
+        self._next[known] += many
+
+
+def find_first_rows(pairs: Codes, most: Ints) -> Ints:
+    """Of every combination its first rows, so many at the most; by combination, then in their order."""
+    here = np.flatnonzero(most[pairs] > 0)
+    here = here[np.argsort(pairs[here], kind="stable")]
+    known, begins, many = np.unique(pairs[here], return_index=True, return_counts=True)
+    turn = np.arange(len(here)) - np.repeat(begins, many)
+    return here[turn < np.repeat(most[known], many)]
 
 
 @dataclass(frozen=True)

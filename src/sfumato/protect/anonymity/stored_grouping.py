@@ -30,8 +30,8 @@ from sfumato.protect.anonymity.sensitive_values import SensitiveColumn, number_o
 from sfumato.table import Missing
 
 _FEWEST = 1 << 16
-_BYTES_A_TUPLE = 200
-"""What the search holds for each distinct combination, with six columns."""
+_BYTES_A_TUPLE, _BYTES_A_PAIR = 200, 80
+"""What counting and searching hold for each combination of six columns, and for each with a sensitive value."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tupl
         ordered, codes = number_ordered_values(values, hierarchy)
         known = values.is_not_null().to_numpy()
         codes_of_value = CodeMap(values.drop_nulls(), codes[known].astype(np.int32), len(ordered) - 1)
-        pairs = _select_participants(_count_coded(table, {**maps, name: codes_of_value}), table, maps)
+        pairs = _select_participants(_count_coded(table, {**maps, name: codes_of_value}, _BYTES_A_PAIR), table, maps)
         begins = (
             pairs.frame.select(pl.any_horizontal(pl.col(names) != pl.col(names).shift())).to_series().fill_null(True)
         )
@@ -139,13 +139,13 @@ def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tupl
         sensitive[name] = SensitiveColumn(name, ordered, rows, cells, pairs.counts, hierarchy)
     if tuples is None:
         report_progress("counting classes")
-        tuples = _select_participants(_count_coded(table, maps), table, maps)
+        tuples = _select_participants(_count_coded(table, maps, _BYTES_A_TUPLE), table, maps)
     leaves: Codes = np.array([tuples.frame[name].to_numpy() for name in names], dtype=np.int32)
     return _CountedTuples(leaves, tuples.counts, sensitive)
 
 
-def _count_coded(table: StoredTable, maps: Mapping[str, CodeMap]) -> RowCounts:
-    most = max(find_memory_budget() // 2 // _BYTES_A_TUPLE, _FEWEST)
+def _count_coded(table: StoredTable, maps: Mapping[str, CodeMap], size: int) -> RowCounts:
+    most = max(find_memory_budget() // size, _FEWEST)
     try:
         return table.rows.count_coded_rows(maps, most)
     except TooManyRows:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,7 @@ from sfumato.protect.anonymity.partition_lines import (
     PartitionLines,
     PeopleCounts,
     count_lone_people,
+    find_first_rows,
     index_rows,
 )
 from sfumato.protect.anonymity.parts import refuse_populations
@@ -72,6 +73,14 @@ class CountedPeople:
         """Which of the counted combinations each row has."""
         codes = [codes.map_cells(rows[name]).to_numpy() for name, codes in self.maps.items()]
         return self.index.find_rows(np.column_stack(codes), self.table.source)
+
+
+class FirstRows(NamedTuple):
+    """The first rows of every combination in a batch, and the number of the batch's first row."""
+
+    first: int
+    pairs: Codes
+    rows: Ints
 
 
 @dataclass(frozen=True)
@@ -227,12 +236,17 @@ def _outline_parts(table: StoredTable, parts: PublishedParts) -> Table:
 
 def _find_lone_rows(counted: CountedPeople, lines: PartitionLines) -> Ints:
     """The rows of the people who are a line each."""
-    lone, first = LonePeople(lines), 0
-    for batch in counted.table.rows.iterate_batches(list(counted.maps)) if lines.count_alone() else ():
-        report_progress("finding the rows of each part", first, len(counted.table))
+    lone, alone = LonePeople(lines), lines.alone
+
+    def find_rows(batch: pl.DataFrame, first: int) -> FirstRows:
         taken = counted.select_rows(batch)
-        lone.add_rows(counted.find_people(batch[taken]), taken + first)
-        first += batch.height
+        pairs = counted.find_people(batch[taken])
+        here = find_first_rows(pairs, alone)
+        return FirstRows(first, pairs[here], taken[here] + first)
+
+    for found in counted.table.rows.examine_batches(find_rows, list(counted.maps)) if lines.count_alone() else ():
+        report_progress("finding the rows of each part", found.first, len(counted.table))
+        lone.add_rows(found.pairs, found.rows)
     return lone.rows
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator
 
+from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
@@ -67,73 +68,84 @@ class TopCode(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Choose the limits of each column, and clip it."""
-        self._refuse_unfit(data)
-        limits = {name: self._limits(data, name) for name in dict.fromkeys(self.columns)}
-        coded = [_clip(data.frame[name], limits[name]) for name in limits]
-        frame = data.frame.drop(data.identifying).with_columns(coded)
-        published = data.with_frame(frame)
-        changed = sum(int(frame[name].ne_missing(data.frame[name]).sum()) for name in limits)
-        known = sum(data.frame[name].count() for name in limits)
+        self.refuse_unfit(data, len(data))
+        limits, coded = {}, 0
+        for name in dict.fromkeys(self.columns):
+            known = KnownNumbers.of(data.frame[name])
+            limits[name] = self.choose_limits(known, data.source, name)
+            coded += known.count_coded(limits[name])
+        frame = data.frame.drop(data.identifying).with_columns(limits[name].clip(data.frame[name]) for name in limits)
+        losses = {"loss": coded / sum(data.frame[name].count() for name in limits), "coded_cells": coded}
+        return self.describe_release(data, data.with_frame(frame), limits, losses, np.arange(len(data), dtype=np.int64))
+
+    def describe_release(
+        self,
+        data: Table,
+        published: Table,
+        limits: Mapping[str, Limits],
+        losses: Mapping[str, Number],
+        rows: Ints | None = None,
+    ) -> Release:
+        """What is published, promised, lost and stated about the columns."""
         return Release(
             data=published,
             method=self,
             claims=self._claims(data, limits),
-            losses={"loss": changed / known, "coded_cells": changed},
-            details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64), limits=limits),
+            losses=losses,
+            details=AnonymityDetails(rows=rows, limits=limits),
             changes=state_changes(self, data, published, dict.fromkeys(limits, ChangeKind.CAPPED)),
         )
 
-    def _refuse_unfit(self, table: Table) -> None:
-        if not len(table):
+    def refuse_unfit(self, table: Table, rows: int) -> None:
+        """Stop if the columns cannot be coded, by their names and types; the table may come without its rows."""
+        if not rows:
             raise DataError(f"{table.source}: the table has no rows")
         for name in self.columns:
             if name not in table.frame.columns or name in table.identifying:
                 raise PolicyError(f'{table.source}: "{name}" is not a column that can be published')
-            column = table.frame[name]
-            if not (column.dtype.is_integer() or column.dtype.is_float()) or not column.count():
-                raise DataError(
-                    f'{table.source}: the column "{name}" has no numbers, and only numbers can be capped; for dates, '
-                    "use generalize or partition, which publish years or ranges"
-                )
-            if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
-                raise DataError(f'{table.source}: the column "{name}" has infinite numbers; mark them missing')
+            if not (table.frame[name].dtype.is_integer() or table.frame[name].dtype.is_float()):
+                raise _explain_no_numbers(table.source, name)
         strange = sorted({*self.caps, *self.floors} - set(self.columns))
         if strange:
             raise PolicyError(f"{table.source}: caps or floors name {', '.join(strange)}, which `columns` does not")
 
-    def _limits(self, table: Table, name: str) -> _Limits:
+    def choose_limits(self, known: KnownNumbers, source: str, name: str) -> Limits:
         """The floor and the cap of a column: given, or chosen so that enough rows reach them."""
-        known = table.frame[name].drop_nulls().sort()
-        enough = max(self.k, ceil(self.share * len(known)))
-        if 2 * enough > len(known):
+        values, count = known.values, known.rows
+        if not count:
+            raise _explain_no_numbers(source, name)
+        if values.dtype.is_float() and not bool(values.is_finite().all()):
+            raise DataError(f'{source}: the column "{name}" has infinite numbers; mark them missing')
+        enough = max(self.k, ceil(self.share * count))
+        if 2 * enough > count:
             raise ImpossibleRelease(
-                f'{table.source}: "{name}" has {len(known)} numbers, too few for {enough} at each end; lower k or share'
+                f'{source}: "{name}" has {count} numbers, too few for {enough} at each end; lower k or share'
             )
-        low, high = known[enough - 1], known[-enough]
+        low, high = known.take(enough - 1), known.take(count - enough)
         # Whether limits are whole must not tell whether a number beyond them, which nobody sees, has decimals.
-        whole = _are_whole(known.filter((known >= low) & (known <= high)))
+        whole = _are_whole(values.filter((values >= low) & (values <= high)))
         if high > low:
             low, high = ((int if whole else float)(end) for end in narrow_range(low, high, whole=whole))
-        limits = _Limits(
+        limits = Limits(
             None if self.ends == "top" else _inward(self.floors.get(name, low), whole, ceil),
             None if self.ends == "bottom" else _inward(self.caps.get(name, high), whole, floor),
         )
-        self._refuse_lonely(limits, known, f'{table.source}: "{name}"')
+        self._refuse_lonely(limits, known, f'{source}: "{name}"')
         return limits
 
-    def _refuse_lonely(self, limits: _Limits, known: pl.Series, column: str) -> None:
+    def _refuse_lonely(self, limits: Limits, known: KnownNumbers, column: str) -> None:
         """Refuse a limit that fewer than k rows would have: the numbers at that end would identify people."""
         if limits.floor is not None and limits.cap is not None and limits.floor >= limits.cap:
             raise ImpossibleRelease(f"{column}: the floor is not below the cap; give others, or code only one end")
-        there = [int((known <= limits.floor).sum())] if limits.floor is not None else []
-        there += [int((known >= limits.cap).sum())] if limits.cap is not None else []
+        there = [known.count_rows(known.values <= limits.floor)] if limits.floor is not None else []
+        there += [known.count_rows(known.values >= limits.cap)] if limits.cap is not None else []
         if min(there) < self.k:
             raise ImpossibleRelease(
                 f"{column}: only {min(there)} rows would have the given cap or floor, and {self.k} must; "
                 "move it inward, or omit it to derive it from the data"
             )
 
-    def _claims(self, table: Table, limits: Mapping[str, _Limits]) -> tuple[Claim, ...]:
+    def _claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
         made = [claim for name in limits for claim in limits[name].claims(name, self.k)]
         kept = tuple(name for name in table.frame.columns if name not in {*limits, *table.identifying})
         meaning = "No other column was changed."
@@ -144,11 +156,47 @@ class TopCode(Method):
         )
 
 
-class _Limits(NamedTuple):
+class KnownNumbers(NamedTuple):
+    """The numbers of a column, without missing ones."""
+
+    values: pl.Series
+    """Ascending; some may be equal."""
+    ends: Ints
+    """How many rows have each number or one that is listed before it."""
+
+    @classmethod
+    def of(cls, cells: pl.Series) -> KnownNumbers:
+        """Sort the cells of a column."""
+        values = cells.drop_nulls().sort()
+        return cls(values, np.arange(1, len(values) + 1, dtype=np.int64))
+
+    @property
+    def rows(self) -> int:
+        """How many rows have a number."""
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    def take(self, rank: int) -> Any:
+        """The number of a rank, counted from 0."""
+        return self.values[int(np.searchsorted(self.ends, rank, side="right"))]
+
+    def count_rows(self, chosen: pl.Series) -> int:
+        """How many rows have one of the chosen numbers."""
+        return int(np.diff(self.ends, prepend=0)[chosen.to_numpy()].sum())
+
+    def count_coded(self, limits: Limits) -> int:
+        """How many rows have a number that limits change."""
+        return self.count_rows(limits.clip(self.values) != self.values)
+
+
+class Limits(NamedTuple):
     """The limits of a column; None for an end that is not coded."""
 
     floor: Number | None
     cap: Number | None
+
+    def clip(self, column: pl.Series) -> pl.Series:
+        """A column within its limits; a missing cell stays missing."""
+        return column.clip(self.floor, self.cap).cast(column.dtype)
 
     def claims(self, name: str, k: int) -> tuple[Claim, ...]:
         """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
@@ -176,9 +224,11 @@ class _Limits(NamedTuple):
         )
 
 
-def _clip(column: pl.Series, limits: _Limits) -> pl.Series:
-    """Clip a column to its limits; a missing cell stays missing."""
-    return column.clip(limits.floor, limits.cap).cast(column.dtype)
+def _explain_no_numbers(source: str, name: str) -> DataError:
+    return DataError(
+        f'{source}: the column "{name}" has no numbers, and only numbers can be capped; for dates, '
+        "use generalize or partition, which publish years or ranges"
+    )
 
 
 def _are_whole(numbers: pl.Series) -> bool:

@@ -27,6 +27,7 @@ from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel
 from sfumato.public.sealed_key import draw_bytes, seal_key, unseal_key
 from sfumato.randomness import Randomness
+from sfumato.run_secret import RunSecret
 
 METHOD = "randomize_response"
 _TOKEN, _BLOCK = 12, 16
@@ -61,6 +62,10 @@ class AnswerDraws:
     secret: bytes
     people: tuple[str, ...] | None
     """The person in each row; None if every row is independent."""
+
+    def __post_init__(self) -> None:
+        """Keep the secret out of whatever this is sent or shown with."""
+        object.__setattr__(self, "secret", RunSecret(self.secret))
 
     @classmethod
     def draw_afresh(cls, randomness: Randomness) -> AnswerDraws:

@@ -71,7 +71,7 @@ def _ask(method: RandomizeResponse, table: StoredTable, name: str) -> AskedColum
     if not asked.channel.one_answer:
         raise PolicyError(
             f'{table.source}: with {len(asked.values)} categories and this epsilon, kind = auto makes "{name}" a '
-            "column of bits, which the engine duckdb does not run; set kind = k_ary, or use --engine memory"
+            "column of bits, which this engine does not run; set kind = k_ary, or use --engine memory"
         )
     counted = table.count_values(name)
     codes = asked.find_codes(counted.frame[name])

@@ -70,11 +70,11 @@ class BasketDraft:
     """How many items each basket holds now."""
 
     @classmethod
-    def of(cls, data: Baskets, places: Iterable[int]) -> BasketDraft:
-        """The columns of the items at these indices."""
+    def of(cls, data: Baskets, places: Iterable[int], sizes: Ints | None = None) -> BasketDraft:
+        """The columns of the items at these indices; `sizes` if baskets have more items than the data shows."""
         chosen = tuple(sorted(set(places)))
         held = ItemOccurrences.of(data).columns(chosen)
-        return cls(data, chosen, held, held.copy(), np.diff(data.offsets))
+        return cls(data, chosen, held, held.copy(), np.diff(data.offsets) if sizes is None else sizes.copy())
 
     @property
     def column(self) -> dict[int, int]:
@@ -151,13 +151,17 @@ class BasketDraft:
 
 def compute_change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
     """The analyst's loss from these changes; `published` is what is certain in the release."""
-    words = [word for _, _, word in changes]
-    total = data.codes.size
     frequencies_after = dict(zip(published.items, _count_item_frequencies(published), strict=True))
     drift = sum(
         abs(count - frequencies_after.get(item, 0))
         for item, count in zip(data.items, _count_item_frequencies(data), strict=True)
     )
+    return summarize_changes(changes, data.codes.size, drift)
+
+
+def summarize_changes(changes: Sequence[Change], total: int, drift: int) -> dict[str, Number]:
+    """The loss from changes in baskets of `total` items, whose frequencies moved by `drift` together."""
+    words = [word for _, _, word in changes]
     return {
         "loss": round(min(len(changes) / total, 1.0), 12) if total else 0.0,
         "changes": len(changes),

@@ -8,7 +8,7 @@ hidden is that others predict it. Wang, Lee, Billis, Jafari 2004.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, MinSupport, i
 from sfumato.protect.method import Method
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
-from sfumato.release import Release
+from sfumato.release import Claim, Release
 
 
 class HideItems(Method):
@@ -80,20 +80,13 @@ class HideItems(Method):
             raise DataError("there are no baskets to hide anything in")
         item_places = index_item_names(data, self.items, "the items to hide")
         hidden = list(dict.fromkeys(item_places[item] for item in self.items))
-        thresholds = HidingThresholds(
-            compute_least_count(self.min_support, len(data)), parse_exact_confidence(self.min_confidence)
-        )
+        thresholds = self.compute_thresholds(len(data))
         draft, details = self._hidden(data, hidden, thresholds)
         changes, published = draft.changes(), draft.published()
         return Release(
             data=published,
             method=self,
-            claims=(
-                # A threshold computed by the method would guarantee nothing, and disclose how many secrets show.
-                *(() if details.get("left") else (claim_nothing_shows(thresholds.least, self.min_confidence),)),
-                claim_no_foreign_items(),
-                claim_all_baskets(data),
-            ),
+            claims=self.list_claims(data, thresholds, is_hidden=not details.get("left")),
             losses={**compute_change_losses(data, published, changes), "exposed_rules": details.get("left", 0)},
             details=HidingDetails(
                 rows=np.arange(len(data), dtype=np.int64),
@@ -102,6 +95,17 @@ class HideItems(Method):
                 **details,
             ),
         )
+
+    def compute_thresholds(self, rows: int) -> HidingThresholds:
+        """The thresholds among so many baskets."""
+        least = compute_least_count(self.min_support, rows)
+        return HidingThresholds(least, parse_exact_confidence(self.min_confidence))
+
+    def list_claims(self, data: Sized, thresholds: HidingThresholds, *, is_hidden: bool = True) -> tuple[Claim, ...]:
+        """What is promised about the published baskets."""
+        # A threshold computed by the method would guarantee nothing, and disclose how many secrets show.
+        hidden = (claim_nothing_shows(thresholds.least, self.min_confidence),) if is_hidden else ()
+        return (*hidden, claim_no_foreign_items(), claim_all_baskets(data))
 
     def _hidden(
         self, data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds

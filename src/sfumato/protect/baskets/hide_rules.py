@@ -8,7 +8,7 @@ enough below it. Dasseni, Verykios, Elmagarmid, Bertino 2001; Saygin, Verykios, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -141,21 +141,17 @@ class HideRules(Method):
         """Find the baskets of each rule, and change some of them until none shows."""
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
-        rules, itemsets = self.list_secrets()
-        secret = number_secret_rules(data, rules, itemsets)
-        thresholds = HidingThresholds(
-            compute_least_count(self.min_support, len(data)), parse_exact_confidence(self.min_confidence or 1.0)
-        )
+        secret = number_secret_rules(data, *self.list_secrets())
+        thresholds = self.compute_thresholds(len(data))
         draft = BasketDraft.of(data, {position for rule in secret for position in rule.whole})
         inside = tuple(rule.renumber_rule(draft.column) for rule in secret)
-        details = self._hidden(draft, inside, thresholds)
-        assert not any(draft.shows(rule, thresholds) for rule in inside)
+        details = self.hide(draft, inside, thresholds)
         certain = draft.published()
         published, changes = self._published(draft, certain, inside)
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data, thresholds),
+            claims=self.list_claims(data, thresholds),
             losses={
                 **compute_change_losses(data, certain, changes),
                 **{name: details[name] for name in ("lost_itemsets",) if name in details},
@@ -168,6 +164,11 @@ class HideRules(Method):
             ),
         )
 
+    def compute_thresholds(self, rows: int) -> HidingThresholds:
+        """The thresholds among so many baskets."""
+        least = compute_least_count(self.min_support, rows)
+        return HidingThresholds(least, parse_exact_confidence(self.min_confidence or 1.0))
+
     def list_secrets(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
         """Everything to hide, including the file's."""
         if self.file is None:
@@ -179,10 +180,16 @@ class HideRules(Method):
             )
         return (*self.rules, *rule_file.rules), (*self.itemsets, *rule_file.itemsets)
 
-    def _hidden(
+    def hide(self, draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds) -> dict[str, Any]:
+        """Change the draft until none of the rules shows; return a summary of the work."""
+        details = self._change(draft, rules, thresholds)
+        assert not any(draft.shows(rule, thresholds) for rule in rules)
+        return details
+
+    def _change(
         self, draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds
     ) -> dict[str, Any]:
-        """Change the draft by the strategy; return a summary of its work."""
+        """Change the draft by the strategy."""
         if self.strategy == "joint":
             return {"scans": hide_jointly(draft, rules, thresholds)}
         if self.strategy == "exact":
@@ -209,7 +216,8 @@ class HideRules(Method):
         changes: list[Change] = [(row, item, "unknown") for row, item in zip(unknown, items, strict=True)]
         return mark_unknowns(certain, unknown, items), changes
 
-    def _claims(self, data: Baskets, thresholds: HidingThresholds) -> tuple[Claim, ...]:
+    def list_claims(self, data: Sized, thresholds: HidingThresholds) -> tuple[Claim, ...]:
+        """What is promised about the published baskets."""
         return (
             claim_nothing_shows(thresholds.least, self.min_confidence),
             claim_no_foreign_items(MARK if self.strategy == "block" else ""),

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from sfumato.baskets import Baskets
+from collections.abc import Sized
+
 from sfumato.release import Claim
 
 Arguments = dict[str, str | int | float | tuple[str, ...]]
@@ -41,7 +42,7 @@ def claim_no_foreign_items(unknown_mark: str = "") -> Claim:
     )
 
 
-def claim_all_baskets(data: Baskets) -> Claim:
+def claim_all_baskets(data: Sized) -> Claim:
     """The same number of baskets is published, in the same order."""
     return Claim(
         property="baskets",

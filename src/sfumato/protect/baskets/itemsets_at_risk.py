@@ -116,7 +116,8 @@ def _list_touched_itemsets(
         columns = frozenset(column[position] for position in places if victims[position])
         if not any(items <= columns for items in secret):
             candidates.append((columns, places, int(itemsets.supports[number])))
-    return candidates
+    # Not in the order of the search, which depends on baskets without any of these items: sums are rounded in order.
+    return sorted(candidates, key=lambda candidate: candidate[1])
 
 
 class _ServedRules:

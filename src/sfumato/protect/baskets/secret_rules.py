@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from sfumato.baskets import Baskets, Item, Items
+from sfumato.baskets import Item, Items
 from sfumato.errors import PolicyError
 
 MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
@@ -22,6 +22,14 @@ MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(s
 _BETWEEN = (",", ", ", " ")
 Side = tuple[int, ...]
 NamedRule = tuple[Items, Items]
+
+
+class Vocabulary(Protocol):
+    """Baskets, wherever they are, as far as the names of their items go."""
+
+    @property
+    def items(self) -> Items:
+        """The names, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,9 @@ class HidingThresholds:
         return max(0, whole * self.confidence.denominator // self.confidence.numerator + 1 - left)
 
 
-def number_secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Sequence[Items]) -> tuple[SecretRule, ...]:
+def number_secret_rules(
+    data: Vocabulary, rules: Sequence[NamedRule], itemsets: Sequence[Items]
+) -> tuple[SecretRule, ...]:
     """The named rules and itemsets as indices into the vocabulary; an error gives the number of invalid ones."""
     wrong = sum(not left or not right or bool(set(map(str, left)) & set(map(str, right))) for left, right in rules)
     if wrong:
@@ -81,7 +91,7 @@ def number_secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Seq
     return tuple(dict.fromkeys(secret))
 
 
-def index_item_names(data: Baskets, names: Sequence[Item], what: str) -> dict[Item, int]:
+def index_item_names(data: Vocabulary, names: Sequence[Item], what: str) -> dict[Item, int]:
     """The index of each name in the vocabulary; `7` and `"7"` are the same item."""
     known = {str(item): position for position, item in enumerate(data.items)}
     unknown = {str(name) for name in names} - set(known)
@@ -93,7 +103,7 @@ def index_item_names(data: Baskets, names: Sequence[Item], what: str) -> dict[It
     return {name: known[str(name)] for name in names}
 
 
-def _refuse_two_readings(data: Baskets, sides: Sequence[Items]) -> None:
+def _refuse_two_readings(data: Vocabulary, sides: Sequence[Items]) -> None:
     """Refuse several items whose names together are the name of one: the wrong reading would leave a rule visible."""
     known = set(map(str, data.items))
     unclear = sum(len(side) > 1 and any(mark.join(map(str, side)) in known for mark in _BETWEEN) for side in sides)
@@ -108,6 +118,6 @@ def _number_side(items: Items, item_places: Mapping[Item, int]) -> Side:
     return tuple(sorted({item_places[item] for item in items}))
 
 
-def name_rule(data: Baskets, rule: SecretRule) -> NamedRule:
+def name_rule(data: Vocabulary, rule: SecretRule) -> NamedRule:
     """A rule with the names of its items."""
     return tuple(data.items[position] for position in rule.left), tuple(data.items[position] for position in rule.right)

@@ -3,31 +3,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags
 from sfumato.data.hierarchy import spell_cells
+from sfumato.details import EntryDetails
+from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
 from sfumato.mine.entries.cells import PRIVATE, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
-from sfumato.protect.entries.entry_ledger import DerivedEntries
+from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining
 from sfumato.release import Number
 
 
-def list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
+@dataclass(frozen=True)
+class BlankedEntries:
+    """What a search found."""
+
+    mining: RuleMining
+    derived: DerivedEntries
+    left: RuleArrays | None
+    """The rules that remain, if that was asked."""
+    hidden: pl.DataFrame
+    """The private entries with their values."""
+
+
+def list_hidden_values(cells: TableCells) -> pl.DataFrame:
     """The private entries with the values that would have been published, as text."""
-    parts = [
-        pl.DataFrame({"row": np.flatnonzero(private[:, index]).astype(np.int64)}).with_columns(
-            pl.lit(name).alias("column"),
-            spell_cells(frame[name]).gather(np.flatnonzero(private[:, index])).alias("value"),
-        )
-        for index, name in enumerate(frame.columns)
-    ]
     schema = {"row": pl.Int64, "column": pl.String, "value": pl.String}
-    return pl.concat([pl.DataFrame(schema=schema), *parts]).sort("row", "column", maintain_order=True)
+    parts = [pl.DataFrame(schema=schema)]
+    for index, (name, values) in enumerate(zip(cells.names, cells.values, strict=True)):
+        rows = np.flatnonzero(cells.states[:, index] == PRIVATE)
+        texts = spell_cells(values).gather(cells.codes[rows, index] - cells.first[index])
+        parts.append(pl.DataFrame({"row": rows, "column": pl.repeat(name, len(rows), eager=True), "value": texts}))
+    return pl.concat(parts).sort("row", "column", maintain_order=True)
 
 
 def blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
@@ -52,11 +64,51 @@ def compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[
     }
 
 
-def list_reasons(places: list[tuple[int, str]], derived: DerivedEntries) -> pl.DataFrame:
+def collect_entry_details(found: BlankedEntries) -> EntryDetails:
+    """What the custodian keeps, but for the entries one by one."""
+    mining, derived, first = found.mining, found.derived, found.mining.first
+    assert first is not None
+    cells, many = mining.cells, len(derived.entries)
+    return EntryDetails(
+        hidden=found.hidden,
+        reasons=list_reasons(cells, derived),
+        rules_before=build_rule_frame(cells, first),
+        rules_after=build_rule_frame(cells, found.left),
+        exposed=count_exposed_entries(cells, first),
+        confidence=mining.question.confidence,
+        least=mining.question.least,
+        objective=many,
+        bound=derived.bound,
+        proven=derived.proven,
+        gap=0.0 if many == derived.bound else (many - derived.bound) / max(many, 1),
+        passes=mining.passes,
+        complete=mining.complete,
+        sensitive_entries=count_sensitive_entries(cells, first),
+    )
+
+
+def list_entries_singly(details: EntryDetails, found: BlankedEntries) -> EntryDetails:
+    """The same with the rows and the entries, one by one."""
+    cells = found.mining.cells
+    places = np.argwhere(cells.states == PRIVATE)
+    return replace(
+        details,
+        rows=np.arange(len(cells.codes), dtype=np.int64),
+        private=[(row, cells.names[column]) for row, column in places.tolist()],
+        derived=_list_places(cells, found.derived),
+    )
+
+
+def _list_places(cells: TableCells, derived: DerivedEntries) -> list[tuple[int, str]]:
+    width = len(cells.names)
+    return [(entry // width, cells.names[entry % width]) for entry in derived.entries.tolist()]
+
+
+def list_reasons(cells: TableCells, derived: DerivedEntries) -> pl.DataFrame:
     """Why each entry was blanked; those against learners have no rule."""
     schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
     rows = []
-    for index, (row, column) in enumerate(places):
+    for index, (row, column) in enumerate(_list_places(cells, derived)):
         if index < len(derived.reasons):
             why = derived.reasons[index]
             rows.append((row, column, why.kind, why.invalidated + why.marginalized, why.example))

@@ -18,11 +18,13 @@ import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import ImpossibleRelease
 from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
 from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.progress import report_progress
+from sfumato.protect.entries.appearances import list_antecedent_rows
 
 if TYPE_CHECKING:
     from sfumato.kernels.entries.grades import RuleLimits
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", np.int32, np.int64)
 _CHUNK = 4096
 """Antecedents or rules processed between two progress reports."""
-_ROOM = 1 << 20
-"""Approximate rows of antecedents listed between them."""
+_BYTES_AN_APPEARANCE = 24
+"""What is held of a row in which an antecedent appears: its number twice, and once more while lists are joined."""
+_BYTES_A_HELD_CELL = 40
+"""What is held of a cell in such a row: its number, its state, and what searches weigh and list."""
 
 
 class LedgerRules(NamedTuple):
@@ -59,6 +63,8 @@ class RuleQuestion:
     seconds: float | None = None
     """The time budget of all mining together; `memory` is the largest memory use, in bytes."""
     memory: int | None = None
+    room: int | None = None
+    """How much memory what is held of rules and their rows may use, in bytes."""
 
     def limits(self, rows: int) -> RuleLimits:
         """The thresholds as integers; shares of this many rows compare with them as with the confidence."""
@@ -138,29 +144,51 @@ class DerivedEntries:
 
 
 class EntryLedger:
-    """Rules with their counts, and the states of all entries, which it changes."""
+    """Rules with their counts, and the states of all entries, which it changes.
+
+    Only rows in which an antecedent appears are held: nothing is counted, weighed or blanked in others. They keep their
+    order, so that of equal entries the same one is the first. Entries of the table are told from those of the rows that
+    are held, which kernels number in the same way: row × width + column.
+    """
 
     def __init__(self, cells: TableCells, question: RuleQuestion, states: Bytes | None = None) -> None:
         """Start without rules; `states` are those in which rows of antecedents are listed, initially the cells' own."""
-        from sfumato.kernels.entries.grades import RuleBooks, mark_all_hidden_columns
+        from sfumato.kernels.entries.grades import RuleBooks
 
         self.cells = cells
         self.limits = question.limits(len(cells.codes))
         self.base: Bytes = cells.states if states is None else states
-        self.states: Bytes = self.base.copy()
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
+        self.held: Ints = np.zeros(0, dtype=np.int64)
+        """The rows of the table that are held, ascending."""
+        self.codes: Codes = np.zeros((0, self.width), dtype=np.int32)
+        self._room = question.room
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.rules = LedgerRules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
-        hiding = np.zeros(len(self.states), dtype=np.int64)
-        mark_all_hidden_columns(self.states, hiding)
         records, total = np.zeros((0, 8), dtype=np.int32), np.zeros(1, dtype=np.int64)
-        self.books = RuleBooks(self.states, hiding, records, none, none, total)
+        held_states = np.zeros((0, self.width), dtype=np.uint8)
+        self.books = RuleBooks(held_states, np.zeros(0, dtype=np.int64), records, none, none, total)
         self._write(0, 0)
 
     @property
     def width(self) -> int:
         """The number of columns; entry e is row e // width, column e % width."""
         return len(self.cells.names)
+
+    @property
+    def states(self) -> Bytes:
+        """The states of all entries of the table, now."""
+        states = self.base.copy()
+        states[self.held] = self.books.states
+        return states
+
+    def name_entries(self, held: Ints) -> Ints:
+        """The entries of the table that entries of held rows are."""
+        return np.asarray(self.held[held // self.width] * self.width + held % self.width)
+
+    def place_entries(self, entries: Ints) -> Ints:
+        """The entries of held rows that entries of the table are."""
+        return np.asarray(np.searchsorted(self.held, entries // self.width) * self.width + entries % self.width)
 
     @property
     def open(self) -> int:
@@ -177,10 +205,15 @@ class EntryLedger:
         """How many rules are known."""
         return len(self.rules.target)
 
-    def add(self, rule_arrays: RuleArrays) -> None:
-        """Add rules that are not known yet."""
-        row_start, middle, rows = self._list_appearance_rows(rule_arrays)
+    def add(self, rule_arrays: RuleArrays) -> Ints:
+        """Add rules that are not known yet; returns where the rows that were held are among those held now."""
+        most = None if self._room is None else self._room // _BYTES_AN_APPEARANCE - self.size
+        listed = list_antecedent_rows(self.cells, self.base, rule_arrays, most)
         del self.ledger  # its arrays are long, and rebuilt
+        moved = self._hold_rows(listed.rows)
+        row_start, middle = listed.start, listed.start[:-1] + listed.counts[:, 1]
+        rows = self._place_rows(listed.rows)
+        del listed
         old = self.rules
         self.rules = LedgerRules(
             _append_array(old.start, rule_arrays.start[1:] + old.start[-1]),
@@ -194,12 +227,51 @@ class EntryLedger:
         antecedents, known = len(old.start) - 1, len(old.target)
         del old
         self._write(antecedents, known)
+        return moved
+
+    def _place_rows(self, rows: Codes) -> Codes:
+        """Where rows of the table are among those that are held."""
+        place = np.zeros(len(self.cells.codes), dtype=np.int32)
+        place[self.held] = np.arange(len(self.held), dtype=np.int32)
+        return place[rows]
+
+    def _hold_rows(self, rows: Codes) -> Ints:
+        """Hold more rows; returns where those that were held are now."""
+        from sfumato.kernels.entries.grades import mark_all_hidden_columns
+
+        flags = np.zeros(len(self.cells.codes), dtype=np.bool_)
+        flags[rows], flags[self.held] = True, True
+        held = np.flatnonzero(flags)
+        self._refuse_many_rows(len(held))
+        moved = np.searchsorted(held, self.held)
+        if len(held) == len(self.held):
+            return moved
+        states = self.base[held]
+        states[moved] = self.books.states
+        hiding = np.zeros(len(held), dtype=np.int64)
+        mark_all_hidden_columns(states, hiding)
+        self.books = self.books._replace(states=states, hiding=hiding)
+        self.rules = self.rules._replace(rows=moved.astype(np.int32)[self.rules.rows])
+        lengths = np.zeros(len(held), dtype=np.int64)
+        lengths[moved] = np.diff(self._of_row[0])
+        self._of_row = np.concatenate([[0], np.cumsum(lengths)]), self._of_row[1]
+        self.held, self.codes = held, self.cells.codes[held].astype(np.int32)
+        return moved
+
+    def _refuse_many_rows(self, count: int) -> None:
+        """Stop before so many rows are held if memory does not suffice."""
+        if self._room is not None and count * self.width * _BYTES_A_HELD_CELL > self._room:
+            raise ImpossibleRelease(
+                f"rules appear in {count:,} rows of the table, more than memory holds; raise min_support or "
+                "confidence, set max_length, or set SFUMATO_MEMORY higher"
+            )
 
     def turn(self, entry: int, to: int) -> None:
-        """Blank a public entry, or show a blanked one."""
+        """Blank a public entry, or show a blanked one; its row must be held."""
         from sfumato.kernels.entries.grades import turn_entry
 
-        turn_entry(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
+        row = int(np.searchsorted(self.held, entry // self.width))
+        turn_entry(self.ledger, self.books, row, entry % self.width, to, self.limits)
 
     def reason(self, why: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
@@ -209,11 +281,11 @@ class EntryLedger:
         """Why each of some entries is blanked: the rules that would be open without it."""
         from sfumato.kernels.entries.grades import find_needed_entries
 
-        why = np.zeros((len(entries), 3), dtype=np.int32)
+        why, held = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
         for begin in range(0, len(entries), _CHUNK):
             report_progress("explaining blanked entries", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
-            find_needed_entries(self.ledger, self.books, entries[part], why[part], self.limits)
+            find_needed_entries(self.ledger, self.books, held[part], why[part], self.limits)
         return tuple(self.reason(code) for code in why)
 
     def spelling(self, rule: int) -> str:
@@ -234,30 +306,7 @@ class EntryLedger:
         begin, end = self.rules.row_start[: len(rule_arrays.start) - 1], self.rules.middle[: len(rule_arrays.start) - 1]
         start = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
         places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
-        return replace(rule_arrays, row_start=start, rows=self.rules.rows[places])
-
-    def _list_appearance_rows(self, rule_arrays: RuleArrays) -> tuple[Ints, Ints, Codes]:
-        """The offsets of each antecedent's rows before blanking, the offsets of those that hide nothing, and the
-        rows."""
-        from sfumato.kernels.entries.grades import list_appearances
-
-        hides = (self.cells.states == PRIVATE).any(axis=1)
-        order = np.concatenate([np.flatnonzero(hides), np.flatnonzero(~hides)]).astype(np.int32)
-        seen = np.ascontiguousarray(np.where(self.base == PUBLIC, self.cells.codes, NOTHING).T)
-        many, longest = len(rule_arrays.start) - 1, int(np.diff(rule_arrays.start).max(initial=0))
-        stack, sizes = np.zeros((longest + 1, len(order)), np.int32), np.zeros((longest + 1, 2), np.int64)
-        stack[0], sizes[0] = order, (len(order), int(hides.sum()))
-        counts, parts, begin = np.zeros((many, 2), dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0
-        room = np.zeros(max(_ROOM, len(order)), dtype=np.int32)
-        while begin < many:
-            report_progress("listing the rows of rules", begin, many)
-            end = min(begin + _CHUNK, many)
-            begin, used = list_appearances(
-                seen, self.columns, rule_arrays.start, rule_arrays.items, stack, sizes, begin, end, counts, room
-            )
-            parts.append(room[:used].copy())
-        start = np.concatenate([[0], np.cumsum(counts[:, 0])]).astype(np.int64)
-        return start, start[:-1] + counts[:, 1], np.concatenate(parts)
+        return replace(rule_arrays, row_start=start, rows=self.held[self.rules.rows[places]].astype(np.int32))
 
     def _write(self, antecedents: int, known: int) -> None:
         """Build the arrays that kernels read. The counts of antecedents and rules up to these numbers are kept."""
@@ -272,7 +321,7 @@ class EntryLedger:
         records = np.ascontiguousarray(np.stack([x_marks, all_marks, rule_start[:-1], rule_start[1:]], axis=1))
         self._of_row = self._append_row_antecedents(antecedents)
         self.ledger = RuleLedger(
-            self.cells.codes, self.columns, rules.start, rules.items, records, rules.row_start, rules.middle,
+            self.codes, self.columns, rules.start, rules.items, records, rules.row_start, rules.middle,
             rules.rows, *self._of_row,
         )  # fmt: skip
         fresh = np.zeros((added, 8), dtype=np.int32)
@@ -293,7 +342,7 @@ class EntryLedger:
 
         begin = self.rules.row_start[antecedents]
         row_start, rows = self.rules.row_start[antecedents:] - begin, self.rules.rows[begin:]
-        start, more = np.zeros(len(self.cells.codes) + 2, dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
+        start, more = np.zeros(len(self.held) + 2, dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
         invert_row_lists(row_start, rows, antecedents, start, more)
         if not antecedents:
             return start[:-1].copy(), more

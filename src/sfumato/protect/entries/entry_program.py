@@ -121,7 +121,8 @@ class EntryProgram:
         items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
         shown = tuple(ledger.columns[items].tolist())
         predicted = int(ledger.columns[target])
-        for row in rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]].tolist():
+        held = rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]]
+        for row in ledger.held[held].tolist():
             code, state = int(ledger.cells.codes[row, predicted]), int(ledger.base[row, predicted])
             if code < 0 or state == BLANKED:
                 continue

@@ -62,7 +62,7 @@ def _judge_solution(search: EntrySearch, entries: Ints, *, proven: bool) -> None
     if search.ledger.open:
         return
     rule_arrays = search.mining.rules(search.ledger.states)
-    search.ledger.add(rule_arrays)
+    search.learn(rule_arrays)
     assert search.best is not None
     if not len(rule_arrays) and len(entries) < len(search.best):
         search.best = entries

@@ -94,7 +94,7 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tupl
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
     from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
 
-    entries, rules = ledger.states.size, ledger.known
+    entries, rules = ledger.codes.size, ledger.known
     blocks = -(-entries // BLOCK)
     weights = EntryWeights(
         weight=np.zeros(entries, dtype=np.int64),
@@ -109,12 +109,14 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tupl
     for begin in range(0, rules, _RULES):
         report_progress("weighing rules", begin, rules)
         weigh_rules(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)
-    log, why, done = np.zeros(entries, dtype=np.int64), np.zeros((entries, 3), dtype=np.int32), 0
+    log, why, done = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
     while ledger.open:
         report_progress("blanking entries", done)
         most = done + max(_CHUNK, weighing.batch)
+        if len(log) < most + weighing.batch:  # the last pass may blank so many more
+            log, why = np.resize(log, 2 * most + weighing.batch), np.resize(why, (2 * most + weighing.batch, 3))
         done = int(blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, done, most))
-    return log[:done].copy(), why[:done].copy()
+    return ledger.name_entries(log[:done]), why[:done].copy()
 
 
 def bound_entry_count(ledger: EntryLedger) -> int:
@@ -126,7 +128,7 @@ def bound_entry_count(ledger: EntryLedger) -> int:
 
     many = np.diff(ledger.rules.row_start)[ledger.rules.antecedent]
     order = np.argsort(many, kind="stable").astype(np.int64)
-    used = np.zeros(ledger.states.size, dtype=np.uint8)
+    used = np.zeros(ledger.codes.size, dtype=np.uint8)
     bound = 0
     for begin in range(0, len(order), _RULES):
         report_progress("bounding the derived set from below", begin, len(order))

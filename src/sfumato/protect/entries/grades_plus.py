@@ -14,6 +14,7 @@ from time import monotonic
 import numpy as np
 
 from sfumato.arrays import Ints
+from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, RuleMining
 from sfumato.protect.entries.grades import SLACK, WeighingOptions, blank_heaviest_first, bound_entry_count
@@ -48,33 +49,57 @@ class EntrySearch:
         self.ledger = EntryLedger(mining.cells, mining.question)
         self.bound = 0
         self.best: Ints | None = None
-        size = self.ledger.states.size
+        none = np.zeros(0, dtype=np.int64)
         self._blanked = KeptEntries(
-            kept=np.zeros(size, dtype=np.int64),
-            place=np.full(size, -1, dtype=np.int64),
+            kept=none,
+            place=none,
             tally=np.zeros(4, dtype=np.int64),
-            weight=np.zeros(size, dtype=np.int64),
-            room=np.zeros(size, dtype=np.int64),
+            weight=none,
+            room=none,
             seed=np.array([_SEED], dtype=np.uint64),
         )
 
     @property
     def entries(self) -> Ints:
         """What is blanked now."""
+        return self.ledger.name_entries(self._held_entries)
+
+    @property
+    def _held_entries(self) -> Ints:
         return self._blanked.kept[: self._blanked.tally[0]].copy()
+
+    def learn(self, rule_arrays: RuleArrays) -> None:
+        """Add rules to the ledger; it may hold more rows then, and number its entries anew."""
+        width, kept = self.ledger.width, self._held_entries
+        moved = self.ledger.add(rule_arrays)
+        size = self.ledger.codes.size
+        if size == len(self._blanked.place):
+            return
+        self._blanked = self._blanked._replace(
+            kept=np.zeros(size, dtype=np.int64),
+            place=np.full(size, -1, dtype=np.int64),
+            weight=np.zeros(size, dtype=np.int64),
+            room=np.zeros(size, dtype=np.int64),
+        )
+        self._list_kept(moved[kept // width] * width + kept % width, 0)
+
+    def _list_kept(self, entries: Ints, begin: int) -> None:
+        """Put entries on the list of blanked ones, from a position on."""
+        end = begin + len(entries)
+        self._blanked.kept[begin:end] = entries
+        self._blanked.place[entries] = np.arange(begin, end)
+        self._blanked.tally[0] = end
 
     def make_safe(self) -> None:
         """Blank the heaviest, mine, blank again, until no rule is left."""
         while len(rule_arrays := self.mining.rules(self.ledger.states)):
             first = self.ledger.known == 0
-            self.ledger.add(rule_arrays)
+            self.learn(rule_arrays)
             if first:
                 self.mining.first, self.bound = self.ledger.add_hiding_rows(rule_arrays), bound_entry_count(self.ledger)
             blanked, _ = blank_heaviest_first(self.ledger, WEIGHING)
             before = int(self._blanked.tally[0])
-            self._blanked.kept[before : before + len(blanked)] = blanked
-            self._blanked.place[blanked] = np.arange(before, before + len(blanked))
-            self._blanked.tally[0] += len(blanked)
+            self._list_kept(self.ledger.place_entries(blanked), before)
             self.take_back(0 if first else before)
         if self.best is None or self._blanked.tally[0] < len(self.best):
             self.best = self.entries
@@ -85,10 +110,8 @@ class EntrySearch:
             self.ledger.turn(int(entry), 0)
         for entry in np.setdiff1d(entries, self.entries):
             self.ledger.turn(int(entry), 2)
-        self._blanked.place[self.entries] = -1
-        self._blanked.kept[: len(entries)] = entries
-        self._blanked.place[entries] = np.arange(len(entries))
-        self._blanked.tally[0] = len(entries)
+        self._blanked.place[self._held_entries] = -1
+        self._list_kept(self.ledger.place_entries(entries), 0)
 
     def improve(self, seconds: float) -> None:
         """Local search until time runs out, the lower bound is reached, or nothing was gained for long."""
@@ -115,7 +138,7 @@ class EntrySearch:
             self.make_safe()
         reasons = self.ledger.needed(self.best)
         proven = self.mining.complete and len(self.best) == self.bound
-        return DerivedEntries(self.best, reasons, self.ledger.states.copy(), self.bound, proven)
+        return DerivedEntries(self.best, reasons, self.ledger.states, self.bound, proven)
 
     def take_back(self, begin: int = 0) -> None:
         """Show unnecessary entries again, those blanked last first, down to a position."""

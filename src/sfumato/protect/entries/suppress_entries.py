@@ -9,7 +9,7 @@ attack `learned_inference` measures. Aggarwal, Pei, Zhang, *On privacy preservat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,19 +23,17 @@ from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretization import cut_at, cut_equal_width
 from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
-from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
-from sfumato.mine.entries.cells import BLANKED, PRIVATE, TableCells
+from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.entries.blanked_entries import (
+    BlankedEntries,
     blank_states,
-    build_rule_frame,
+    collect_entry_details,
     compute_blanking_losses,
-    count_exposed_entries,
+    list_entries_singly,
     list_hidden_values,
-    list_reasons,
 )
 from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining, RuleQuestion
 from sfumato.protect.entries.exact_entries import find_exact_entries
@@ -170,28 +168,37 @@ class SuppressEntries(Method):
         private = mask[:, [data.frame.columns.index(name) for name in names]]
         table = data.with_frame(self._discretize_numbers(data.frame.select(names), private, data.source))
         cells = TableCells.of(table, private)
-        mining = RuleMining(cells, self._question(len(table)))
+        found = self.find_entries(cells)
+        if self.learner_risk is not None:
+            found = replace(found, derived=self._close_learners(table, found, chance))
+        frame = type_by_content(blank_states(table.frame, found.derived.states))
+        published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
+        release = self.describe_release(data, published, found, [name for name in names if frame[name].null_count()])
+        return replace(release, details=list_entries_singly(release.details, found))
+
+    def find_entries(self, cells: TableCells, room: int | None = None) -> BlankedEntries:
+        """Mine rules, and find the entries to be blanked against them; `room` is the memory for rules, in bytes."""
+        mining = RuleMining(cells, replace(self._question(len(cells.codes)), room=room))
         derived = self._derive_entries(mining)
         left = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
-        hidden = list_hidden_values(table.frame, private)
-        if self.learner_risk is not None:
-            derived = self._close_learners(table, cells, derived, hidden, chance)
-        frame = type_by_content(blank_states(table.frame, derived.states))
-        published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
+        return BlankedEntries(mining, derived, left, list_hidden_values(cells))
+
+    def describe_release(self, data: Table, published: Table, found: BlankedEntries, holed: Collection[str]) -> Release:
+        """What is claimed, stated and lost; in some columns the published table has empty cells."""
+        left = {} if found.left is None else {"leftover_rules": len(found.left)}
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data, mining),
-            losses=compute_blanking_losses(cells, derived) | ({} if left is None else {"leftover_rules": len(left)}),
-            details=replace(self._details(cells, mining, derived, hidden), rules_after=build_rule_frame(cells, left)),
-            changes=self._changes(data, published),
+            claims=self._claims(data, found.mining),
+            losses=compute_blanking_losses(found.mining.cells, found.derived) | left,
+            details=collect_entry_details(found),
+            changes=self._changes(data, published, holed),
         )
 
-    def _changes(self, data: Table, published: Table) -> tuple[Change, ...]:
+    def _changes(self, data: Table, published: Table, holed: Collection[str]) -> tuple[Change, ...]:
         """Every column with an empty cell may have been blanked; which empty cells were blanked is not disclosed."""
-        holed = {name: ChangeKind.BLANKED for name in published.frame.columns if published.frame[name].null_count()}
         cut = tuple(Change(name, ChangeKind.INTERVALS, self.method) for name in self.discretize)
-        return (*cut, *state_changes(self, data, published, holed))
+        return (*cut, *state_changes(self, data, published, dict.fromkeys(holed, ChangeKind.BLANKED)))
 
     def _question(self, rows: int) -> RuleQuestion:
         least = compute_least_count(self.min_support, rows)
@@ -226,18 +233,12 @@ class SuppressEntries(Method):
             made.append(cut.apply(inside, "midpoint"))
         return frame.with_columns(made)
 
-    def _close_learners(
-        self,
-        table: Table,
-        cells: TableCells,
-        derived: DerivedEntries,
-        hidden: pl.DataFrame,
-        chance: np.random.Generator,
-    ) -> DerivedEntries:
+    def _close_learners(self, table: Table, found: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
         """Close learners and rules in turn, until both are closed: blanking against one may reopen the other."""
         from sfumato.protect.entries.learner_defence import choose_entries_against_learners
 
         assert self.learner_risk is not None
+        cells, derived, hidden = found.mining.cells, found.derived, found.hidden
         for round_ in range(_ROUNDS):
             report_progress("closing learners", round_, _ROUNDS)
             frame = blank_states(table.frame, derived.states)
@@ -327,30 +328,4 @@ class SuppressEntries(Method):
                 needs_original=True,
                 meaning="Every entry that is not blank is the original one.",
             ),
-        )
-
-    def _details(
-        self, cells: TableCells, mining: RuleMining, derived: DerivedEntries, hidden: pl.DataFrame
-    ) -> EntryDetails:
-        first = mining.first
-        assert first is not None
-        width = len(cells.names)
-        places = [(int(entry) // width, cells.names[int(entry) % width]) for entry in derived.entries]
-        return EntryDetails(
-            rows=np.arange(len(cells.codes), dtype=np.int64),
-            private=[(int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)],
-            derived=places,
-            hidden=hidden,
-            reasons=list_reasons(places, derived),
-            rules_before=build_rule_frame(cells, first),
-            exposed=count_exposed_entries(cells, first),
-            confidence=mining.question.confidence,
-            least=mining.question.least,
-            objective=len(places),
-            bound=derived.bound,
-            proven=derived.proven,
-            gap=0.0 if len(places) == derived.bound else (len(places) - derived.bound) / max(len(places), 1),
-            passes=mining.passes,
-            complete=mining.complete,
-            sensitive_entries=count_sensitive_entries(cells, first),
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Floats, Words
+from sfumato.run_secret import RunSecret
 
 _BLOCK = 16
 
@@ -23,6 +24,10 @@ class RowDraws:
     """A source of two words for each row and name."""
 
     secret: bytes
+
+    def __post_init__(self) -> None:
+        """Keep the secret out of whatever this is sent or shown with."""
+        object.__setattr__(self, "secret", RunSecret(self.secret))
 
     def draw_words(self, name: str, first: int, count: int) -> Words:
         """The words of some rows in a row, from the number of the first: one row of two words for each."""

@@ -9,7 +9,8 @@ alone (`row_draws`), so the rows that are written get what the second pass saw, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -32,6 +33,21 @@ MOST_VALUES = 1 << 20
 """Cuts are made between so many different values at the most."""
 
 
+class BatchFacts(NamedTuple):
+    """Facts about the columns in some rows, and the number of the first row."""
+
+    first: int
+    facts: Mapping[str, NumberFacts]
+
+
+class DrawnBatch(NamedTuple):
+    """What noise makes of the columns in some rows, and the number of the first row."""
+
+    first: int
+    shown: Mapping[str, ShownNumbers]
+    types: Mapping[str, pl.DataType]
+
+
 @dataclass(frozen=True, eq=False)
 class StoredColumn(NumberColumn):
     """A column of which no cells are held, but the facts about all of them."""
@@ -44,8 +60,12 @@ class StoredColumn(NumberColumn):
         assert self.table is not None and self.facts is not None
         if self.facts.low >= least and self.facts.high <= most:
             return 0
-        batches = self.table.rows.iterate_batches([self.name])
-        return sum(NumberColumn.count_outside(self.take(batch[self.name]), least, most) for batch in batches)
+        column = NumberColumn(**{field.name: getattr(self, field.name) for field in fields(NumberColumn)})
+
+        def count_batch(batch: pl.DataFrame, _: int) -> int:
+            return column.take(batch[column.name]).count_outside(least, most)
+
+        return sum(self.table.rows.examine_batches(count_batch, [self.name]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +77,12 @@ class NoisePlan(RowwisePlan):
     types: Mapping[str, pl.DataType]
     """The types of the noisy columns: a small one cannot hold numbers beyond its range."""
     draws: RowDraws
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The cuts without the values that they lie between."""
+        nothing = CountedNumbers(np.zeros(0), np.zeros(0, dtype=np.int64))
+        cuts = {name: replace(cut, values=nothing) for name, cut in self.cuts.items()}
+        return {**super().__getstate__(), "cuts": cuts}
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows with the noise of their numbers."""
@@ -117,11 +143,14 @@ def _cut(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
 def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dict[str, StoredColumn]:
     """Facts about each column, in one pass."""
     facts = dict.fromkeys(names, NumberFacts())
-    seen = 0
-    for batch in table.rows.iterate_batches(names):
-        facts = {name: facts[name] + NumberFacts.of(batch[name], method.get_range(name)) for name in names}
-        seen += batch.height
-        report_progress("looking at the columns", seen, table.rows.height)
+    ranges = {name: method.get_range(name) for name in names}
+
+    def find_facts(batch: pl.DataFrame, first: int) -> BatchFacts:
+        return BatchFacts(first, {name: NumberFacts.of(batch[name], ranges[name]) for name in names})
+
+    for found in table.rows.examine_batches(find_facts, names):
+        facts = {name: facts[name] + found.facts[name] for name in names}
+        report_progress("looking at the columns", found.first, table.rows.height)
     columns = {}
     for name in names:
         empty = table.outline.frame[name]
@@ -135,12 +164,15 @@ def _look_ahead(plan: NoisePlan, names: list[str]) -> tuple[dict[str, ShownNumbe
     shown = dict.fromkeys(names, ShownNumbers())
     outline = plan.table.outline.frame
     types = {name: plan.publish_column(name, outline[name], 0).dtype for name in names}
-    first = 0
-    for batch in plan.table.rows.iterate_batches(names):
+
+    def draw_batch(batch: pl.DataFrame, first: int) -> DrawnBatch:
+        cells = {name: plan.publish_column(name, batch[name], first) for name in names}
+        numbers = {name: ShownNumbers.of(column) for name, column in cells.items()}
+        return DrawnBatch(first, numbers, {name: column.dtype for name, column in cells.items()})
+
+    for drawn in plan.table.rows.examine_batches(draw_batch, names):
         for name in names:
-            cells = plan.publish_column(name, batch[name], first)
-            shown[name] = shown[name].join(ShownNumbers.of(cells))
-            types[name] = cells.dtype if cells.dtype == pl.Int64 else types[name]
-        first += batch.height
-        report_progress("drawing noise", first, plan.table.rows.height)
+            shown[name] = shown[name].join(drawn.shown[name])
+            types[name] = drawn.types[name] if drawn.types[name] == pl.Int64 else types[name]
+        report_progress("drawing noise", drawn.first, plan.table.rows.height)
     return shown, types

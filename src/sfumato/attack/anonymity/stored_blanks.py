@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The classes of a stored release with blanks that some people fit: a blank may be anything.
+
+A row whose entries are all visible is a class of its own, so that classes can be as many as people. Those that fit
+nobody who is looked up are not needed; rows are looked through some at a time, and compared by what each shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from sfumato.engine.stored_rows import COUNT, RowCounts, StoredRows, sort_counts
+from sfumato.progress import report_progress
+
+
+def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:
+    """The distinct rows, by the columns of the people, that some of the people may be behind, and how many each."""
+    names, done = people.columns, 0
+    parts: list[pl.DataFrame] = []
+    known = people.unique()
+    for batch in rows.iterate_batches(names):
+        report_progress("looking people up", done, rows.height)
+        done += batch.height
+        parts += _select_fitting(batch.group_by(names).len(COUNT), known)
+    empty = pl.DataFrame(schema={**{name: rows.schema[name] for name in names}, COUNT: pl.UInt32})
+    return sort_counts(pl.concat([empty, *parts]).group_by(names).agg(pl.col(COUNT).sum()))
+
+
+def _select_fitting(counted: pl.DataFrame, people: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The counted rows that agree with somebody in all that they show; by kinds of rows, which show the same columns.
+
+    A person of whom a column is not known fits whatever is shown in it.
+    """
+    names = people.columns
+    for shown, rows in _split_by_known(counted, names):
+        fitting = [rows.clear()]
+        for known, some in _split_by_known(people, names):
+            both = [name for name in shown if name in known]
+            fitting.append(rows.join(some.select(both).unique(), on=both, how="semi") if both else rows)
+        yield pl.concat(fitting).unique(names)
+
+
+def _split_by_known(frame: pl.DataFrame, names: list[str]) -> Iterator[tuple[list[str], pl.DataFrame]]:
+    """The rows of a frame by the columns that they have a value in."""
+    flags = frame.with_columns(pl.struct(pl.col(name).is_not_null() for name in names).alias("\0shown"))
+    for part in flags.partition_by("\0shown", maintain_order=True):
+        shown = part["\0shown"][0]
+        yield [name for name in names if shown[name]], part.drop("\0shown")

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Rule inference on a release that stays in its file: the guesses of memory, on narrow numbers of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from sfumato.attack.attack import Outcome
+from sfumato.attack.entries.private_cells import PrivateCells
+from sfumato.attack.entries.rule_inference import ReleaseCodes, RuleInference
+from sfumato.data.hierarchy import spell_cells
+from sfumato.engine.numbered_cells import number_cells
+from sfumato.engine.stored_table import StoredTable
+
+
+def infer_stored_entries(attack: RuleInference, published: StoredTable, hidden: pl.DataFrame) -> Outcome:
+    """Guess the private entries, which are listed with `row`, `column` and `value`."""
+    names = tuple(published.rows.schema)
+    texts = {name: spell_cells(published.list_values(name)).sort() for name in names}
+    seen = number_cells(published.rows, texts)
+    values = tuple(texts.values())
+    codes = ReleaseCodes(names, values, tuple(seen.values()), tuple(map(len, values)))
+    return attack.guess_entries(codes, list(_list_stored_cells(codes, hidden)))
+
+
+def _list_stored_cells(codes: ReleaseCodes, hidden: pl.DataFrame) -> Iterator[PrivateCells]:
+    """The private entries, column by column, in the release's order."""
+    for name, texts, seen in zip(codes.names, codes.values, codes.seen, strict=True):
+        listed = hidden.filter(pl.col("column") == name).sort("row")
+        if listed.height:
+            rows = listed["row"].to_numpy().astype(np.int64)
+            places = pl.Series(seen[rows].astype(np.int64))
+            shown = pl.select(pl.when(places < len(texts)).then(places)).to_series()
+            yield PrivateCells(name, rows, listed["value"], texts.gather(shown))

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""Bring a file of baskets into the scratch folder as codes, some lines or rows at a time.
+
+Lines (FIMI, SPMF) are coded as they are read. Rows of the long form are numbered and grouped by duckdb, which puts on
+disk what does not fit: baskets are in the order of the first appearance of their ids, as in memory. The vocabulary is
+held in memory; ids are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.arrays import Codes, Ints
+from sfumato.baskets import BasketFormat
+from sfumato.data.arrow_frame import build_frame
+from sfumato.data.basket_files import (
+    Values,
+    check_utf8,
+    is_table_file,
+    name_items,
+    parse_item_types,
+    refuse_negative_lines,
+    strip_spmf_comments,
+    tokenize,
+)
+from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.line_blocks import read_first_lines, read_line_blocks
+from sfumato.data.long_form import check_dialect, choose_long_separator, explain_missing_column, flag_missing_cells
+from sfumato.data.source import is_database
+from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
+from sfumato.engine.duckdb_rows import explain_damaged, open_connection, quote_text, require_duckdb
+from sfumato.engine.memory_budget import find_memory_budget, format_size
+from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.stored_baskets import BATCH_BASKETS, BasketWriter, StoredBaskets
+from sfumato.errors import DataError, SfumatoError
+from sfumato.progress import report_progress
+
+_ROWS = 1 << 17
+_COMMENTED = re.compile(rb"[\r\n]*[#%@]")
+_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
+_NONE = -1
+"""The code of a missing item."""
+
+
+class BasketSource(NamedTuple):
+    """A file of baskets, and how it spells them; see `Baskets.read`."""
+
+    path: str | Path
+    format: BasketFormat | None = None
+    id: str = "id"
+    item: str = "item"
+    separator: str | None = None
+
+
+Rename = Callable[[Sequence[str]], Sequence[str]]
+
+
+def open_stored_baskets(
+    source: BasketSource, scratch: Path, name: str = "baskets", rename: Rename | None = None
+) -> StoredBaskets:
+    """The baskets of a file, as codes in the scratch folder; items that are texts may be renamed."""
+    path = Path(source.path)
+    require_duckdb()
+    match source.format or guess_stored_format(source):
+        case "fimi" | "spmf" as lines:
+            writer, values = _stage_lines(path, scratch, name, is_spmf=lines == "spmf")
+        case "long":
+            writer, values = _stage_long_form(path, source, scratch, name)
+        case _:
+            raise DataError(
+                f"{path}: the engine duckdb reads baskets in long form, FIMI and SPMF; read comma lines with --engine "
+                "memory, or convert them"
+            )
+    if rename is not None and all(isinstance(value, str) for value in values):
+        values = rename([str(value) for value in values])
+    return writer.finish(values, str(path))
+
+
+def can_stage(source: BasketSource) -> bool:
+    """Whether the file can be brought there, judged by its beginning."""
+    try:
+        form = source.format or guess_stored_format(source)
+        if form == "long" and not is_table_file(Path(source.path)):
+            _choose_separator(Path(source.path), (source.id, source.item), source.separator)
+    except SfumatoError:
+        return False
+    return form != "comma"
+
+
+def guess_stored_format(source: BasketSource) -> BasketFormat:
+    """The format, from the name of the file or its first bytes."""
+    path = Path(source.path)
+    name = _PACKED.sub("", path.name.lower())
+    if is_database(str(source.path)):
+        raise DataError("the engine duckdb reads baskets in files; use --engine memory for a database")
+    if name.endswith(".dat"):
+        return "fimi"
+    if name.endswith((".csv", ".tsv", ".parquet")) or is_table_file(path):
+        return "long"
+    return "spmf" if _COMMENTED.match(read_first_lines(path)) else "fimi"
+
+
+class _Vocabulary:
+    """Words by first appearance, refused if they are more than memory holds."""
+
+    _BYTES_A_WORD = 300
+
+    def __init__(self, path: Path) -> None:
+        self.codes: dict[str | int, int] = {}
+        self._path = path
+
+    def number(self, words: list[str] | list[int]) -> Codes:
+        """The code of each word."""
+        codes = np.array([self.codes.setdefault(word, len(self.codes)) for word in words], dtype=np.int32)
+        need, budget = len(self.codes) * self._BYTES_A_WORD, find_memory_budget()
+        if need > budget:
+            raise DataError(
+                f"{self._path}: the file has more than {len(self.codes):,} different items, which take "
+                f"{format_size(need)}, and {format_size(budget)} are to be had; set SFUMATO_MEMORY higher"
+            )
+        return codes
+
+
+def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> tuple[BasketWriter, Values]:
+    """One basket from each line; in SPMF, neither from empty lines nor from comments."""
+    vocabulary = _Vocabulary(path)
+    names: dict[str, str] = {}
+    negative: list[Ints] = []
+    line = 0
+    with closing(BasketWriter(scratch, name)) as writer:
+        for text, is_last in _mark_last(read_line_blocks(path)):
+            if b"\r" in (plain := check_utf8(path, text, line)):
+                plain = plain.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            lines = plain.count(b"\n")
+            if is_spmf:
+                plain, more = strip_spmf_comments(plain)
+                names |= more
+            tokens = tokenize(plain)
+            negative.append(tokens.find_negative_lines() + line)
+            count = tokens.line_count if is_last else lines
+            sizes = np.bincount(tokens.lines, minlength=count)
+            writer.add(sizes[sizes > 0] if is_spmf else sizes, vocabulary.number(tokens.words)[tokens.codes])
+            line += lines
+            report_progress("reading", writer.rows)
+        refuse_negative_lines(path, np.concatenate([np.zeros(0, dtype=np.int64), *negative]))
+        if not writer.rows:
+            raise DataError(
+                f"{path}: the file holds no basket; a file of lines has one on each {'plain ' if is_spmf else ''}line"
+            )
+        words = [str(word) for word in vocabulary.codes]
+        return writer, name_items(path, words, names) if is_spmf else parse_item_types(words)
+
+
+def _mark_last(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Each block, and whether it is the last."""
+    before = None
+    for block in blocks:
+        if before is not None:
+            yield before, False
+        before = block
+    if before is not None:
+        yield before, True
+
+
+def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str) -> tuple[BasketWriter, Values]:
+    """One basket from all rows of an id, in the order of first rows."""
+    columns = (source.id, source.item)
+    check_dialect(columns, source.separator)
+    is_typed = is_table_file(path)
+    batches = _read_typed_rows(path, columns) if is_typed else _read_text_rows(path, columns, source.separator)
+    vocabulary, staged = _Vocabulary(path), scratch / f"{name}-rows.parquet"
+    rows = write_batches(_code_rows(path, batches, vocabulary), staged, step="reading")
+    if not rows:
+        raise DataError(f"{path}: the file has no rows below its header")
+    with closing(BasketWriter(scratch, name)) as writer:
+        _group_rows(path, staged, scratch / f"{name}-grouped.parquet", source.item, rows, scratch)
+        staged.unlink()
+        _write_groups(scratch / f"{name}-grouped.parquet", writer)
+        values = list(vocabulary.codes)
+        return writer, values if is_typed else parse_item_types([str(value) for value in values])
+
+
+def _read_text_rows(path: Path, columns: tuple[str, ...], separator: str | None) -> Iterator[pl.DataFrame]:
+    mark = _choose_separator(path, columns, separator)
+    for cells in iterate_text_cells(path, TextFormat(mark, missing_marks=("",), trim=False)):
+        if not set(columns) <= set(cells.columns):
+            raise explain_missing_column(path, columns)
+        yield cells.select(columns)
+
+
+def _choose_separator(path: Path, columns: tuple[str, ...], separator: str | None) -> str:
+    header = read_first_lines(path).split(b"\n", 1)[0].decode()
+    return choose_long_separator(path, header, columns, separator)
+
+
+def _read_typed_rows(path: Path, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
+    if find_kind(read_first_bytes(path, HEAD)) != "parquet":
+        raise DataError(
+            f"{path}: the engine duckdb reads baskets in text and Parquet files; use --engine memory, or convert it"
+        )
+    try:
+        with pq.ParquetFile(path, pre_buffer=False) as opened:
+            if not set(columns) <= set(opened.schema_arrow.names):
+                raise explain_missing_column(path, columns)
+            for batch in opened.iter_batches(_ROWS, columns=list(columns)):
+                yield build_frame(pa.Table.from_batches([batch]), path).select(columns)
+    except (pa.ArrowException, OSError):
+        raise explain_damaged(path) from None
+
+
+def _code_rows(path: Path, batches: Iterator[pl.DataFrame], vocabulary: _Vocabulary) -> Iterator[pl.DataFrame]:
+    """The number of each row, its id, and the code of its item; stops at a row without an id."""
+    first, missing, first_missing, name = 0, 0, 0, ""
+    for batch in batches:
+        ids, items = (_spell_plain(path, batch[column]) for column in batch.columns)
+        gaps, name = flag_missing_cells(ids), ids.name
+        if gaps.any():
+            first_missing = first_missing if missing else first + int(gaps.arg_max() or 0)
+            missing += int(gaps.sum())
+        known = items.set(flag_missing_cells(items), None)
+        distinct = known.drop_nulls().unique(maintain_order=True)
+        codes = pl.Series(vocabulary.number(distinct.to_list()), dtype=pl.Int32)
+        coded = known.replace_strict(distinct, codes, default=_NONE, return_dtype=pl.Int32)
+        yield pl.DataFrame({"row": np.arange(first, first + len(ids)), "id": ids, "code": coded})
+        first += len(ids)
+    if missing:
+        raise explain_missing_rows(path, name, missing, first, first_missing)
+
+
+def _spell_plain(path: Path, column: pl.Series) -> pl.Series:
+    if column.dtype in (pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
+    if column.dtype != pl.String and not column.dtype.is_integer():
+        raise DataError(f'{path}: column "{column.name}" is {column.dtype}; cast it to text or integers')
+    return column
+
+
+def explain_missing_rows(path: Path, column: str, missing: int, rows: int, first: int) -> DataError:
+    """Cells that a basket cannot do without."""
+    return DataError(
+        f'{path}: "{column}" is missing in {missing} of {rows} rows, first in row {first} (from 0); fill those cells '
+        "or drop the rows"
+    )
+
+
+def _group_rows(path: Path, staged: Path, grouped: Path, item: str, rows: int, scratch: Path) -> None:
+    """Sort the codes of all baskets by the first row of each; a code that a basket has twice is kept once."""
+    duckdb = require_duckdb()
+    table = f"read_parquet({quote_text(str(staged))})"
+    owners = f"(SELECT id, min(row) AS first, count(*) AS many FROM {table} GROUP BY id)"
+    joined = f"{table} AS r JOIN {owners} AS o USING (id)"
+    report_progress("grouping baskets")
+    try:
+        with open_connection(scratch) as connection:
+            gaps = f"SELECT count(*), min(r.row) FROM {joined} WHERE r.code = {_NONE} AND o.many > 1"
+            missing, first = connection.execute(gaps).fetchone() or (0, 0)
+            if missing:
+                raise explain_missing_rows(path, item, missing, rows, first)
+            ordered = f"SELECT o.first, r.code FROM {joined} GROUP BY 1, 2 ORDER BY 1, 2"
+            connection.execute(f"COPY ({ordered}) TO {quote_text(str(grouped))} (FORMAT parquet)")
+    except duckdb.OutOfMemoryException:
+        raise DataError(
+            f"{path}: grouping the baskets needs more than {format_size(find_memory_budget())} of memory; set "
+            "SFUMATO_MEMORY higher"
+        ) from None
+    except duckdb.Error as error:
+        raise DataError(f"{path}: duckdb cannot group its rows ({type(error).__name__}); try --engine memory") from None
+
+
+def _write_groups(grouped: Path, writer: BasketWriter) -> None:
+    """Cut the sorted codes into baskets; the last basket of a part may go on in the next one."""
+    owners, codes = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    with pq.ParquetFile(grouped, pre_buffer=False) as opened:
+        for batch in opened.iter_batches(BATCH_BASKETS):
+            owners = np.concatenate((owners, batch.column(0).to_numpy()))
+            codes = np.concatenate((codes, batch.column(1).to_numpy()))
+            end = int(np.searchsorted(owners, owners[-1]))
+            _write_group(owners[:end], codes[:end], writer)
+            owners, codes = owners[end:], codes[end:]
+    _write_group(owners, codes, writer)
+    grouped.unlink()
+
+
+def _write_group(owners: Ints, codes: Codes, writer: BasketWriter) -> None:
+    if len(owners):
+        basket = np.cumsum(np.diff(owners, prepend=owners[0]) > 0)
+        there = codes != _NONE
+        writer.add(np.bincount(basket[there], minlength=int(basket[-1]) + 1), codes[there])

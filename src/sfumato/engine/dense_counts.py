@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Count the distinct rows of columns that have few values: an array has a place for every row that there could be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints, ShortCodes
+from sfumato.engine.memory_budget import find_memory_budget
+
+_WIDEST = 1 << 16
+_MOST_PLACES = 1 << 31
+_BYTES_A_PLACE = 4
+_SHARE = 0.5
+"""The part of the memory that places may take."""
+_SLICE = 1 << 22
+
+
+class PlaceCounts(NamedTuple):
+    """The places at which there are rows, ascending, and how many."""
+
+    places: Ints
+    counts: Ints
+
+
+def fits_places(widths: Sequence[int]) -> bool:
+    """Whether there is room for every row that columns of so many values could have."""
+    places = prod(widths)
+    few = places < _MOST_PLACES and all(width <= _WIDEST for width in widths)
+    return few and places * _BYTES_A_PLACE <= find_memory_budget() * _SHARE
+
+
+def count_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -> PlaceCounts:
+    """Count rows at their places; rows that come first in the order of the columns' codes have the lower ones."""
+    from sfumato.kernels.dense_counts import count_at_places
+
+    counts = np.zeros(prod(widths), dtype=np.int32)
+    steps = np.array([prod(widths[place + 1 :]) for place in range(len(widths))], dtype=np.int32)
+    for codes in batches:
+        count_at_places(codes, steps, counts)
+    taken = [begin + np.flatnonzero(counts[begin : begin + _SLICE]) for begin in range(0, len(counts), _SLICE)]
+    places = np.concatenate(taken)
+    return PlaceCounts(places, counts[places].astype(np.int64))
+
+
+def split_places(places: Ints, widths: Sequence[int]) -> list[Codes]:
+    """The code of each column at some places."""
+    codes = []
+    rest = places
+    for width in reversed(widths):
+        codes.append((rest % width).astype(np.int32))
+        rest = rest // width
+    return codes[::-1]

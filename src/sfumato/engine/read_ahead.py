@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""Prepare the next of some items while the last one is used: readers and writers of files leave Python to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def read_ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The items in their order, each asked for in another thread as soon as the one before is taken."""
+    end = object()
+    waiting = iter(items)
+    with ThreadPoolExecutor(1, thread_name_prefix="sfumato-read-ahead") as reader:
+        coming = reader.submit(next, waiting, end)
+        while (item := coming.result()) is not end:
+            coming = reader.submit(next, waiting, end)
+            yield item  # type: ignore[misc]

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""A table of a PostgreSQL server, copied once to the scratch folder, some rows at a time.
+
+The server sends rows while they are written, so that neither side holds the table. What is counted, protected and
+committed to is the copy: the table may change in the meantime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.data.arrow_frame import build_frame
+from sfumato.data.cell_types import TypesOfCells
+from sfumato.data.database import open_server_table
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.source import Source
+from sfumato.data.stored_cells import mark_missing
+from sfumato.engine.duckdb_rows import quote_text, require_duckdb
+from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.parquet_writer import write_batches
+from sfumato.errors import DataError, hide_password
+from sfumato.progress import report_progress
+from sfumato.table import simplify_frame
+
+_ROWS = 1 << 16
+COPIES = "copied-*.parquet"
+"""The files of a table as memory would read it, before any mark makes a cell missing."""
+
+
+def stage_server_table(source: Source, marks: Sequence[str], scratch: Path) -> Path:
+    """Copy a table; decimals become numbers if no digit is lost, as in a text file."""
+    shown = hide_password(source.location)
+    raw, types = scratch / "sent.parquet", TypesOfCells()
+    with open_server_table(source) as table, pq.ParquetWriter(raw, table.batches.schema) as writer:
+        written = 0
+        for batch in table.batches:
+            types.observe(build_frame(pa.Table.from_batches([batch]).select(table.decimals), shown))
+            writer.write_batch(batch)
+            written += batch.num_rows
+            report_progress("reading", written)
+    decided = types.decide() | ({} if written else dict.fromkeys(table.decimals, pl.String()))
+    copy, typed = scratch / COPIES.replace("*", "0"), scratch / "typed.parquet"
+    write_batches(_read(raw, shown, lambda rows: rows.cast(decided)), copy)  # type: ignore[arg-type]
+    raw.unlink()
+    write_batches(_read(copy, shown, lambda rows: simplify_frame(mark_missing(rows, marks), shown)), typed)
+    return typed
+
+
+def _read(file: Path, shown: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    with pq.ParquetFile(file, pre_buffer=False) as opened:
+        yield change(build_frame(opened.schema_arrow.empty_table(), shown))
+        for batch in opened.iter_batches(_ROWS):
+            yield change(build_frame(pa.Table.from_batches([batch]), shown))
+
+
+class SortedTexts:
+    """The cells of a copied table as text, in sorted rows: the same however the server orders them."""
+
+    def __init__(self, scratch: Path) -> None:
+        """Spell and sort the copy, within the limit of memory."""
+        texts, self._file = scratch / "spelled.parquet", scratch / "sorted.parquet"
+        files = sorted(scratch.glob(COPIES))
+        self.columns: list[str] = pq.read_schema(files[0]).names
+        self.height = sum(int(pq.read_metadata(file).num_rows) for file in files)
+        spelled = chain.from_iterable(_read(file, file.name, _spell) for file in files)
+        write_batches(spelled, texts, self.height, "committing to the input")
+        _sort_file(texts, self._file, scratch)
+        texts.unlink()
+
+    def iterate(self, column: int) -> Iterator[pl.Series]:
+        """The cells of the column at some place, in order."""
+        with pq.ParquetFile(self._file, pre_buffer=False) as opened:
+            for batch in opened.iter_batches(_ROWS, columns=[f"c{column}"]):
+                yield build_frame(pa.Table.from_batches([batch]), self._file.name).to_series()
+
+    def close(self) -> None:
+        """Remove the sorted file."""
+        self._file.unlink()
+
+
+def _spell(rows: pl.DataFrame) -> pl.DataFrame:
+    """Cells as text, columns named by their place: to duckdb `a` and `A` are one name."""
+    return pl.DataFrame([spell_cells(cells).alias(f"c{place}") for place, cells in enumerate(rows.get_columns())])
+
+
+def _sort_file(file: Path, target: Path, scratch: Path) -> None:
+    duckdb = require_duckdb()
+    settings = {"memory_limit": f"{find_memory_budget() // 2 >> 20}MiB", "temp_directory": str(scratch)}
+    query = f"SELECT * FROM read_parquet({quote_text(str(file))}) ORDER BY ALL NULLS FIRST"
+    try:
+        with duckdb.connect(config=settings) as database:
+            database.execute(f"COPY ({query}) TO {quote_text(str(target))} (FORMAT parquet)")
+    except duckdb.Error as error:
+        raise DataError(
+            f"the copy of the table cannot be sorted ({type(error).__name__}); set SFUMATO_MEMORY higher, or "
+            "SFUMATO_SCRATCH to a folder with more room"
+        ) from None

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Check hiding on baskets that stay in their file, counted some at a time, and independently of the method.
+
+Of a rule, the baskets that hold its sides are counted. The rules about an item are looked for by `side_effects`, among
+the items that are frequent together with it: no other can be on a left side that shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, Weight
+from sfumato.errors import DataError, PolicyError
+from sfumato.measure.baskets.recount import Itemset
+from sfumato.measure.baskets.side_effects import SecretNames, exposed_item_rules, reaches_thresholds
+from sfumato.public.thresholds import Confidence, parse_exact_confidence
+from sfumato.release import Claim, Finding, Number
+
+
+@dataclass(frozen=True)
+class BasketEvidence:
+    """Published baskets in their file, and what only their custodian has."""
+
+    published: StoredBaskets
+    original: StoredBaskets | None = None
+    sensitive: tuple[Any, ...] | None = None
+    """What was to be hidden."""
+
+
+def measure_stored_basket_claim(claim: Claim, evidence: BasketEvidence) -> Finding:
+    """Measure a claim on the file; a claim that needs missing originals stays open."""
+    if claim.measure not in BASKET_MEASURES:
+        raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
+    if claim.needs_original and evidence.original is None:
+        return Finding.of(claim, None)
+    return Finding.of(claim, BASKET_MEASURES[claim.measure](evidence, claim.arguments))
+
+
+def count_exposed_rules(
+    published: StoredBaskets, sensitive: Iterable[Any], least: int, confidence: Confidence | None
+) -> int:
+    """How many of the secret rules and itemsets reach both thresholds, as `exposed_rules` counts them."""
+    share = None if confidence is None else parse_exact_confidence(confidence)
+    secrets = SecretNames.of(sensitive)
+    sides = list(dict.fromkeys(side for left, right in secrets.rules for side in (left | right, left) if side))
+    supports = count_supports(published, sides)
+    shown = sum(
+        reaches_thresholds(supports[left | right], supports[left] if left else 0, least, share)
+        for left, right in secrets.rules
+    )
+    return shown + sum(_count_item_rules(published, item, least, share or 1) for item in sorted(secrets.items))
+
+
+def count_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
+    """How many baskets hold each itemset."""
+    place = {str(item): number for number, item in enumerate(baskets.items)}
+    names = sorted({name for items in itemsets for name in items if name in place})
+    column = {name: number for number, name in enumerate(names)}
+    codes = np.full(len(baskets.items), -1, dtype=np.int64)
+    codes[[place[name] for name in names]] = np.arange(len(names))
+    supports = dict.fromkeys(itemsets, 0)
+    for batch in baskets.iterate("counting what was hidden") if itemsets else ():
+        held = _spread(batch, codes, len(names))
+        for items in itemsets:
+            if all(name in column for name in items):
+                supports[items] += int(np.count_nonzero(held[[column[name] for name in items]].all(axis=0)))
+    return supports
+
+
+def _spread(batch: CodedBatch, codes: Ints, count: int) -> Flags:
+    """Items × baskets: which baskets hold which of the numbered items."""
+    held = np.zeros((count, len(batch.offsets) - 1), dtype=np.bool_)
+    rows, columns = np.repeat(np.arange(len(batch.offsets) - 1), batch.sizes), codes[batch.codes]
+    held[columns[columns >= 0], rows[columns >= 0]] = True
+    return held
+
+
+def _count_item_rules(published: StoredBaskets, item: str, least: int, share: Confidence) -> int:
+    place = {str(name): number for number, name in enumerate(published.items)}.get(item)
+    if place is None or published.counts[place] < max(least, 1):
+        return 0
+    together = np.zeros(len(published.items), dtype=np.int64)
+    only = np.full(len(published.items), -1, dtype=np.int64)
+    only[place] = 0
+    for batch in published.iterate("counting items together"):
+        holding = np.repeat(_spread(batch, only, 1)[0], batch.sizes)
+        together += np.bincount(batch.codes[holding], minlength=len(published.items))
+    kept = together >= max(least, 1)
+    # Bits of the items, and whole numbers for each occurrence.
+    weight = Weight(40 + int(kept.sum()) / 4, 64)
+    taken = published.take(kept, kept, "checking hidden items", "raise min_support", weight)
+    return exposed_item_rules(taken.baskets, [item], least, share)
+
+
+def _count_foreign_items(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
+    assert evidence.original is not None
+    known = {str(item) for item in evidence.original.items}
+    return sum(str(item) not in known for item in evidence.published.items)
+
+
+def _count_exposed(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
+    assert evidence.sensitive is not None
+    least, confidence = int(arguments["min_support"]), arguments.get("min_confidence")
+    return count_exposed_rules(evidence.published, evidence.sensitive, least, confidence)
+
+
+BASKET_MEASURES: Mapping[str, Callable[[BasketEvidence, Mapping[str, Any]], Number]] = {
+    "basket_count": lambda evidence, _: len(evidence.published),
+    "foreign_items": _count_foreign_items,
+    "exposed_rules": _count_exposed,
+}
+"""The claims that can be measured on a file, by the name of their measure."""
+
+
+def measure_basket_changes(original: StoredBaskets, published: StoredBaskets) -> dict[str, float]:
+    """What was changed, basket by basket, as `side_effects` and `measure_changed_items` count it."""
+    if len(original) != len(published):
+        raise DataError(
+            f"{len(original)} baskets became {len(published)}: changes can only be counted basket by basket"
+        )
+    names = {str(item): code for code, item in enumerate(original.items)}
+    number = np.array([names.setdefault(str(item), len(names)) for item in published.items], dtype=np.int64)
+    added = removed = baskets = 0
+    steps = original.iterate("comparing with the originals"), published.iterate("comparing with the originals")
+    for before, after in zip(*steps, strict=True):
+        old = _key(before, np.arange(len(original.items), dtype=np.int64), len(names))
+        new = _key(after, number, len(names))
+        more, less = np.setdiff1d(new, old), np.setdiff1d(old, new)
+        added, removed = added + len(more), removed + len(less)
+        baskets += len(np.unique(np.concatenate((more, less)) // max(len(names), 1)))
+    counts = np.zeros(len(names), dtype=np.int64)
+    counts[: len(original.items)] = original.counts
+    np.subtract.at(counts, number, published.counts)
+    total = max(original.entries, 1)
+    return {
+        "loss": round(min((added + removed) / total, 1.0), 12),
+        "dissimilarity": float(np.abs(counts).sum()) / total,
+        "added": float(added),
+        "removed": float(removed),
+        "changed_baskets": float(baskets),
+    }
+
+
+def _key(batch: CodedBatch, number: Ints, width: int) -> Ints:
+    rows = np.repeat(np.arange(len(batch.offsets) - 1, dtype=np.int64), batch.sizes)
+    return rows * width + (number[batch.codes] if len(number) else 0)

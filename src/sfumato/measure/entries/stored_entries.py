@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Check blanked entries on a release that stays in its file: of each cell, the number of its value is held.
+
+Rules are counted by `leftover_rules`, on narrow numbers; private entries are looked up batch by batch. Nothing here is
+shared with the method: numbers are given anew, by the texts of the written file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.hierarchy import spell_cells
+from sfumato.engine.numbered_cells import number_cells, place_cells
+from sfumato.engine.stored_table import StoredTable
+from sfumato.measure.entries.leftover_rules import (
+    CodedEntries,
+    PrivateColumn,
+    count_leftover_rules,
+    list_private_columns,
+    list_private_values,
+    read_rule_arguments,
+    require_hidden_entries,
+)
+from sfumato.release import Number
+
+if TYPE_CHECKING:
+    from sfumato.measure.anonymity.stored_claims import StoredEvidence
+
+Arguments = Mapping[str, Any]
+
+
+def code_stored_entries(published: StoredTable, hidden: pl.DataFrame) -> Iterator[PrivateColumn]:
+    """The columns of a stored release that have private entries, one at a time."""
+    secrets = list_private_values(published.outline, len(published), hidden)
+    names = list(published.rows.schema)
+    by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
+    texts = {name: _list_texts(published, name, by_column[name]["value"]) for name in names}
+    seen = number_cells(published.rows, texts)
+    coded = [
+        CodedEntries(seen[name], place_cells(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name]))
+        for name in names
+    ]
+    return list_private_columns(coded, [by_column[name]["row"].to_numpy().astype(np.int64) for name in names])
+
+
+def _list_texts(published: StoredTable, name: str, secrets: pl.Series) -> pl.Series:
+    """The values of a column as texts, those that are published and those that are private."""
+    shown = spell_cells(published.list_values(name))
+    return pl.concat([shown.alias("value"), secrets.alias("value")]).unique(maintain_order=True)
+
+
+def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Number:
+    hidden = require_hidden_entries(evidence.details)
+    return count_leftover_rules(code_stored_entries(evidence.published, hidden), *read_rule_arguments(arguments))
+
+
+def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Number:
+    published = evidence.published
+    secrets = list_private_values(published.outline, len(published), require_hidden_entries(evidence.details))
+    rows = {str(name): part["row"].sort().to_numpy() for (name,), part in secrets.group_by("column")}
+    visible = begin = 0
+    for batch in published.rows.iterate_coded_batches(list(rows)) if rows else ():
+        for name, all_rows in rows.items():
+            here = all_rows[slice(*np.searchsorted(all_rows, (begin, begin + batch.height)))] - begin
+            visible += int(batch[name].is_not_null().gather(here).sum())
+        begin += batch.height
+    return visible
+
+
+def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
+    assert evidence.comparison is not None
+    return sum(moved.coarser + moved.other for moved in evidence.comparison.differences.values())
+
+
+def measure_blanked_share(published: StoredTable, original: StoredTable) -> float:
+    """Of the entries that had a value and whose column was published, the share that is empty in the release."""
+    missing, gone = original.rows.count_missing(), published.rows.count_missing()
+    before = sum(len(original) - missing[name] for name in gone)
+    after = sum(len(published) - empty for empty in gone.values())
+    return 1 - after / before if before else 0.0
+
+
+ENTRY_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
+    "leftover_rules": _count_leftover_rules,
+    "visible_private_entries": _count_visible_private_entries,
+    "search_ended": lambda evidence, _: int(bool(evidence.details["complete"])),
+    "changed_cells": _count_changed_cells,
+}
+"""Claims about blanked entries that can be measured on a file."""

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Hide rules or items in baskets that stay in their file: decided on the few that matter, written some at a time.
+
+A rule shows by how many baskets hold its items, so only baskets with one of these items are changed or counted; beside
+them only frequent items matter, since a strategy spares frequent itemsets. For an item, the left sides are counted in
+all baskets, but only items that are frequent together with it can be on one. The strategies are those of memory, on
+baskets in the same order, and so are their decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.baskets import Items
+from sfumato.details import HidingDetails
+from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, TakenBaskets, Weight
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft, summarize_changes
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
+from sfumato.protect.baskets.item_cover import hide_completely
+from sfumato.protect.baskets.secret_rules import index_item_names, name_rule, number_secret_rules
+from sfumato.release import Release
+
+_STRATEGIES = {
+    "hide_rules": ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated"),
+    "hide_items": ("complete",),
+}
+"""Those that only remove items, and look at no other baskets."""
+_CURE = "raise min_support"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HidingPlan:
+    """What is removed from which baskets, decided before any is written."""
+
+    original: StoredBaskets
+    rows: Ints
+    """The baskets that lose an item, ascending; one that loses several is listed as often."""
+    codes: Ints
+    """The item that each loses, ascending within a basket."""
+    smallest: int
+    """The fewest items of a published basket."""
+    release: Release
+    """What is claimed and lost; its data is what was read."""
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many published baskets hold each item."""
+        lost: Ints = np.bincount(self.codes, minlength=len(self.original.items))
+        return self.original.counts - lost
+
+    def publish(self) -> Iterator[CodedBatch]:
+        """The published baskets in their order, some at a time, under the vocabulary of the originals."""
+        width = len(self.original.items)
+        lost = self.rows * width + self.codes
+        for batch in self.original.iterate("writing"):
+            count = len(batch.offsets) - 1
+            begin, end = np.searchsorted(self.rows, (batch.first, batch.first + count))
+            if begin == end:
+                yield batch
+                continue
+            rows = np.repeat(np.arange(batch.first, batch.first + count), batch.sizes)
+            kept = ~np.isin(rows * width + batch.codes, lost[begin:end])
+            sizes = np.bincount(rows[kept] - batch.first, minlength=count)
+            yield CodedBatch(batch.first, np.concatenate(([0], np.cumsum(sizes))), batch.codes[kept])
+
+
+def explain_unstored_hiding(method: Any) -> str | None:
+    """What of a method does not run on stored baskets; None if it runs."""
+    known = _STRATEGIES.get(method.method)
+    if known is None:
+        return str(method.method)
+    return None if method.strategy in known else f"{method.method} with strategy = {method.strategy}"
+
+
+def describe_stored_hiding() -> str:
+    """What runs, in words."""
+    return " or ".join(f"{name} with the strategy {', '.join(known)}" for name, known in _STRATEGIES.items())
+
+
+def plan_stored_hiding(method: HideRules | HideItems, baskets: StoredBaskets) -> HidingPlan:
+    """Decide what is removed; nothing is drawn."""
+    return _plan_rules(method, baskets) if isinstance(method, HideRules) else _plan_items(method, baskets)
+
+
+def _plan_rules(method: HideRules, baskets: StoredBaskets) -> HidingPlan:
+    secret = number_secret_rules(baskets, *method.list_secrets())
+    thresholds = method.compute_thresholds(len(baskets))
+    named = _flag_places(baskets, [place for rule in secret for place in rule.whole])
+    # A draft has each named column twice, and each rule twice more while it is hidden.
+    weight = Weight(60 + 2 * int(named.sum()) + 2 * len(secret), 64)
+    taken = baskets.take(named | (baskets.counts >= thresholds.least), named, "hiding rules", _CURE, weight)
+    number = _renumber(baskets.items, taken.baskets.items)
+    draft = BasketDraft.of(taken.baskets, [number[place] for place in np.flatnonzero(named).tolist()], taken.sizes)
+    inside = tuple(rule.renumber_rule(number).renumber_rule(draft.column) for rule in secret)
+    details = method.hide(draft, inside, thresholds)
+    details = {"pruned": 0, **details, "sensitive": tuple(name_rule(baskets, rule) for rule in secret)}
+    return _build_plan(
+        baskets, taken, draft, Release(baskets, method, method.list_claims(baskets, thresholds), {}), details
+    )
+
+
+def _plan_items(method: HideItems, baskets: StoredBaskets) -> HidingPlan:
+    item_places = index_item_names(baskets, method.items, "the items to hide")
+    hidden = list(dict.fromkeys(item_places[item] for item in method.items))
+    thresholds = method.compute_thresholds(len(baskets))
+    kept = _flag_companions(baskets, hidden, thresholds.least)
+    # Bits of the items on left sides, and whole numbers for each occurrence.
+    weight = Weight(60 + 2 * len(hidden) + int(kept.sum()) / 8, 64)
+    taken = baskets.take(kept, kept, "hiding items", _CURE, weight)
+    number = _renumber(baskets.items, taken.baskets.items)
+    draft = BasketDraft.of(taken.baskets, [number[place] for place in hidden], taken.sizes)
+    scans = hide_completely(draft, [draft.column[number[place]] for place in hidden], thresholds)
+    details = {"scans": scans, "sensitive": tuple(baskets.items[place] for place in hidden)}
+    release = Release(baskets, method, method.list_claims(baskets, thresholds), {"exposed_rules": 0})
+    return _build_plan(baskets, taken, draft, release, details)
+
+
+def _build_plan(
+    baskets: StoredBaskets, taken: TakenBaskets, draft: BasketDraft, release: Release, details: Mapping[str, Any]
+) -> HidingPlan:
+    """What the draft says about all baskets."""
+    places = {item: place for place, item in enumerate(baskets.items)}
+    changes = [(int(taken.rows[row]), item, word) for row, item, word in draft.changes()]
+    assert all(word == "removed" for _, _, word in changes), "the strategies only remove"
+    losses = {**summarize_changes(changes, baskets.entries, len(changes)), **release.losses}
+    return HidingPlan(
+        original=baskets,
+        rows=np.array([row for row, _, _ in changes], dtype=np.int64),
+        codes=np.array([places[item] for _, item, _ in changes], dtype=np.int64),
+        smallest=min(baskets.smallest, int(draft.sizes.min(initial=baskets.smallest))),
+        release=Release(baskets, release.method, release.claims, losses, HidingDetails(changes=changes, **details)),
+    )
+
+
+def _flag_places(baskets: StoredBaskets, places: list[int]) -> Flags:
+    flags = np.zeros(len(baskets.items), dtype=np.bool_)
+    flags[places] = True
+    return flags
+
+
+def _flag_companions(baskets: StoredBaskets, hidden: list[int], least: int) -> Flags:
+    """The hidden items, and those that are frequent together with one of them."""
+    together = np.zeros((len(hidden), len(baskets.items)), dtype=np.int64)
+    for batch in baskets.iterate("counting items together"):
+        rows = np.repeat(np.arange(len(batch.offsets) - 1), batch.sizes)
+        for line, place in enumerate(hidden):
+            holding = np.zeros(len(batch.offsets) - 1, dtype=np.bool_)
+            holding[rows[batch.codes == place]] = True
+            together[line] += np.bincount(batch.codes[holding[rows]], minlength=len(baskets.items))
+    report_progress("hiding items")
+    flags = np.asarray((together >= least).any(axis=0), dtype=np.bool_)
+    flags[hidden] = True
+    return flags
+
+
+def _renumber(items: Items, taken: Items) -> dict[int, int]:
+    """The index of each item that was taken, by its index among all."""
+    place = {item: number for number, item in enumerate(items)}
+    return {place[item]: number for number, item in enumerate(taken)}

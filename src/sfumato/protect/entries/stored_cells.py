@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The entries of a table that stays where it is, as item numbers: what the search for rules holds of it.
+
+A published cell is held as the number of its value and a byte for its state, whatever the value is in the file. The
+private entries are found in these numbers; only columns that are not published are read for it. Numbers, draws and
+errors are those of a table in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Bytes, Codes, Flags, Ints
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.private_entries import (
+    PrivateEntries,
+    refuse_no_entries,
+    refuse_unfitting,
+    refuse_unknown_entry_columns,
+)
+from sfumato.engine.coded_columns import split_column
+from sfumato.engine.stored_rows import CodeMap
+from sfumato.engine.stored_table import StoredTable
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, TableCells
+from sfumato.progress import report_progress
+
+_ROWS = 1 << 18
+"""Rows that are looked at together when places are counted."""
+
+
+def read_stored_cells(
+    table: StoredTable, names: Sequence[str], entries: Sequence[PrivateEntries], chance: np.random.Generator
+) -> TableCells:
+    """Number the entries of the published columns, and mark the private ones."""
+    refuse_no_entries(entries, table.source)
+    values = tuple(table.list_values(name) for name in names)
+    first = np.cumsum([0, *map(len, values)]).astype(np.int32)
+    codes = np.full((len(table), len(names)), NOTHING, dtype=np.min_scalar_type(-1 - int(first[-1])))
+    maps = [
+        CodeMap(listed, np.arange(low, low + len(listed), dtype=np.int32), NOTHING)
+        for listed, low in zip(values, first[:-1].tolist(), strict=True)
+    ]
+    begin = 0
+    for batch in table.rows.iterate_coded_batches(names):
+        report_progress("numbering entries", begin, len(table))
+        for index, name in enumerate(names):
+            listed, places = split_column(batch[name])
+            codes[begin : begin + batch.height, index] = maps[index].map_cells(listed).to_numpy()[places]
+        begin += batch.height
+    cells = TableCells(tuple(names), values, first, codes, np.zeros(codes.shape, dtype=np.uint8))
+    _EntryMarks(table, cells, chance).mark_all(entries)
+    return cells
+
+
+class _EntryMarks:
+    """Marks private entries in the states of the cells, one specification after the other."""
+
+    def __init__(self, table: StoredTable, cells: TableCells, chance: np.random.Generator) -> None:
+        self.table, self.cells, self.chance = table, cells, chance
+        self.columns = list(table.rows.schema)
+
+    def mark_all(self, entries: Sequence[PrivateEntries]) -> None:
+        """Mark what each specification names; each must name an entry that is published and has a value."""
+        for number, entry in enumerate(entries, 1):
+            report_progress("finding private entries", number - 1, len(entries))
+            marked = self._mark_listed(entry) if entry.lists_entries else self._mark_chosen(entry)
+            if not marked:
+                refuse_unfitting(entries, number, self.table.source)
+
+    def _mark_listed(self, entry: PrivateEntries) -> int:
+        rows, columns = entry.list_entries(self.table.source).locate(len(self.table), self.columns)
+        place = np.array([self._index(name) for name in self.columns], dtype=np.int64)[columns]
+        published = place >= 0
+        return self._mark(rows[published], place[published])
+
+    def _mark(self, rows: Ints, columns: Ints) -> int:
+        """Mark entries that have a value; returns how many have one."""
+        known = self.cells.codes[rows, columns] != NOTHING
+        self.cells.states[rows[known], columns[known]] = PRIVATE
+        return int(known.sum())
+
+    def _mark_chosen(self, entry: PrivateEntries) -> int:
+        """Mark what columns, a condition and a share choose."""
+        chosen = self.cells.names if entry.columns is None else entry.columns
+        refuse_unknown_entry_columns([*chosen, *(entry.where or ())], self.columns, self.table.source)
+        names = [name for name in self.columns if name in chosen]  # in the order of the table
+        rows: Flags = np.ones(len(self.table), dtype=np.bool_)
+        for name, texts in (entry.where or {}).items():
+            rows &= self._flag_values(name, texts)
+        if entry.share is not None:
+            return self._mark_share(names, rows, entry.share)
+        marked = 0
+        for name in names:
+            if (index := self._index(name)) >= 0:
+                private = rows & (self.cells.codes[:, index] != NOTHING)
+                self.cells.states[private, index] = PRIVATE
+                marked += int(private.sum())
+        return marked
+
+    def _mark_share(self, names: Sequence[str], rows: Flags, share: float) -> int:
+        """Draw a share of the chosen entries that have a value, row by row, as `PrivateEntries` does."""
+        known = [rows & self._flag_known(name) for name in names]
+        total = int(sum(flags.sum() for flags in known))
+        many = round(share * total)
+        drawn = np.sort(self.chance.choice(total, many, replace=False)) if many else np.zeros(0, dtype=np.int64)
+        places = np.array([self._index(name) for name in names], dtype=np.int64)
+        marked = 0
+        for begin, cells in _list_places(known):
+            here = drawn[np.searchsorted(drawn, begin) : np.searchsorted(drawn, begin + len(cells))]
+            row, number = np.divmod(cells[here - begin], len(names))
+            published = places[number] >= 0
+            marked += self._mark(row[published], places[number[published]])
+        return marked
+
+    def _index(self, name: str) -> int:
+        """The number of a published column; −1 if it is not published."""
+        return self.cells.names.index(name) if name in self.cells.names else -1
+
+    def _flag_values(self, name: str, texts: Sequence[str]) -> Flags:
+        """The rows whose cell is spelled as one of some texts."""
+        if (index := self._index(name)) < 0:
+            return self._read_flags(name, lambda cells: spell_cells(cells).is_in(list(texts)).fill_null(False))
+        fits = spell_cells(self.cells.values[index]).is_in(list(texts)).to_numpy()
+        # The last place is for missing cells.
+        return np.append(fits, False)[self._list_codes(index)]
+
+    def _flag_known(self, name: str) -> Flags:
+        """The rows whose cell is not missing."""
+        if (index := self._index(name)) < 0:
+            return self._read_flags(name, pl.Series.is_not_null)
+        return np.asarray(self.cells.codes[:, index] != NOTHING)
+
+    def _list_codes(self, index: int) -> Codes:
+        low, width = int(self.cells.first[index]), len(self.cells.values[index])
+        codes = self.cells.codes[:, index]
+        return np.where(codes == NOTHING, width, codes - low).astype(np.int32)
+
+    def _read_flags(self, name: str, flag: Callable[[pl.Series], pl.Series]) -> Flags:
+        """Flags of a column that is not published, and not held."""
+        batches = self.table.rows.iterate_batches([name])
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *(flag(batch[name]).to_numpy() for batch in batches)])
+
+
+def _list_places(known: Sequence[Flags]) -> Iterator[tuple[int, Ints]]:
+    """Row by row the places, row × columns + column, that are flagged; with how many there were before."""
+    before = 0
+    for begin in range(0, len(known[0]) if known else 0, _ROWS):
+        here = np.column_stack([flags[begin : begin + _ROWS] for flags in known])
+        places = np.flatnonzero(here) + begin * len(known)
+        yield before, places
+        before += len(places)
+
+
+def pack_visible(states: Bytes) -> Bytes:
+    """Which entries are shown, a bit each, every row in bytes of its own."""
+    packed = np.zeros((len(states), -(-states.shape[1] // 8)), dtype=np.uint8)
+    for begin in range(0, len(states), _ROWS):
+        packed[begin : begin + _ROWS] = np.packbits(states[begin : begin + _ROWS] == 0, axis=1)
+    return packed

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""The pipeline for baskets that stay in their file: code, hide, write some at a time, read back, measure, judge.
+
+The same steps as `pipeline`, in the same order and with the same refusals. The report is the page that leaves. Rules
+and itemsets that were lost or appeared are not counted: that takes all of them, before and after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from sfumato.attack import Attack, Outcome, Remining
+from sfumato.attack.baskets.stored_remining import run_stored_remining
+from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
+from sfumato.engine.choice import EngineChoice
+from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.stored_baskets import StoredBaskets
+from sfumato.measure.baskets.stored_hiding import (
+    BasketEvidence,
+    measure_basket_changes,
+    measure_stored_basket_claim,
+)
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.stored_hiding import HidingPlan, plan_stored_hiding
+from sfumato.randomness import Randomness
+from sfumato.release import Finding, Release
+from sfumato.workflow.commitment import commit_to_source
+from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.finished_run import Run
+from sfumato.workflow.folder import ReservedTarget, StagingFolder
+from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
+from sfumato.workflow.outgoing import build_outgoing_certificate
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
+from sfumato.workflow.replaced_release import describe_replaced
+from sfumato.workflow.run_summary import gather_outgoing_account, list_advice
+from sfumato.workflow.signature import format_public_key, load_signing_key
+from sfumato.workflow.stored_basket_files import (
+    open_published_baskets,
+    refuse_changed_baskets,
+    write_published_baskets,
+)
+from sfumato.workflow.verdict import Objection, judge_release
+
+
+def run_stored_baskets(
+    policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice
+) -> Run:
+    """Run a policy on baskets that stay in their file."""
+    with open_scratch_folder() as scratch:
+        return _run_in_scratch(policy, target, randomness or Randomness.secure(), choice, scratch)
+
+
+def _run_in_scratch(
+    policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
+) -> Run:
+    from sfumato.workflow.pipeline import build_record, certify, refuse_broken
+
+    key = load_signing_key()
+    report_progress("reading")
+    original = open_stored_baskets(describe_basket_source(policy), scratch)
+    sealed = commit_to_source(policy.data.path)
+    plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
+    with target.stage_folders() as staging:
+        published = _write_and_read_back(policy, plan, staging, scratch)
+        findings = _measure_claims(plan, published)
+        refuse_broken(findings)
+        release = replace(plan.release, data=published)
+        attacks = _run_attacks(policy, release, original)
+        record = build_record(policy, release, published, findings, attacks, staging, chance)
+        record["engine"] = choice._asdict()
+        record["input_commitment"] = sealed.value
+        record["utility"] = measure_basket_changes(original, published)
+        record["removed_columns"] = []
+        record["gate"] = compare_limits(policy, record, attacks)
+        record["signer"] = format_public_key(key)
+        shut = list_refusals(record["gate"])
+        verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
+        record["verdict"] = verdict.as_json()
+        record["advice"] = list(list_advice(record, release))
+        refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
+        outgoing = build_outgoing_certificate(record, published)
+        account = gather_outgoing_account(outgoing.model_dump(mode="json"), published)
+        certificate = certify(account, outgoing, key, staging, refused=bool(refusals))
+        keep_private(policy, original, release, record, staging)
+        keep_secrets(sealed, {}, staging)
+        report_progress("publishing")
+        if refusals:
+            keep_only_refusal(staging)
+        replaced = () if refusals else describe_replaced(target.out)
+        kept = (*replaced, *target.publish())
+    return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
+
+
+def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[tuple[Attack, Outcome], ...]:
+    """The attacks of the policy, which was refused if it has others."""
+    asked = [attack for attack in policy.attacks() if isinstance(attack, Remining)]
+    return tuple((attack, run_stored_remining(attack, release, original)) for attack in asked)
+
+
+def describe_basket_source(policy: Policy) -> BasketSource:
+    """The file of a policy's baskets."""
+    data = policy.data
+    return BasketSource(data.path, data.format, data.id, data.item, data.separator)
+
+
+def _write_and_read_back(policy: Policy, plan: HidingPlan, staging: StagingFolder, scratch: Path) -> StoredBaskets:
+    """Write the baskets and read them again: from here on only the file counts."""
+    escape = policy.output.escape_formulas
+    form = write_published_baskets(plan, staging.release, policy.output.format, escape=escape)
+    path = staging.release / find_shape(plan.original).file(form)
+    published = open_published_baskets(path, form, scratch, escaped=escape and form == "long")
+    refuse_changed_baskets(plan, published)
+    return published
+
+
+def _measure_claims(plan: HidingPlan, published: StoredBaskets) -> tuple[Finding, ...]:
+    report_progress("measuring claims on the written file")
+    evidence = BasketEvidence(published, plan.original, plan.release.details["sensitive"])
+    return tuple(measure_stored_basket_claim(claim, evidence) for claim in plan.release.claims)
