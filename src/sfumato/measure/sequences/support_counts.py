@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Ints
+from sfumato.arrays import Codes, Ints, Places
 from sfumato.mine.sequences.containment import support
 from sfumato.sequences import Sequences
 
@@ -44,8 +44,8 @@ def count_supports(
 class _Matches(NamedTuple):
     """The sequences that contain a prefix, and for each the position after its first match."""
 
-    rows: Codes | Ints
-    after: Codes | Ints
+    rows: Places
+    after: Places
 
 
 @dataclass
@@ -53,12 +53,12 @@ class _PrefixSearch:
     """Sequences of single items, in which one pattern after another is looked for; equal ones are looked at once."""
 
     codes: Codes
-    starts: Codes | Ints
-    ends: Codes | Ints
+    starts: Places
+    ends: Places
     weights: Ints
     """How often each sequence occurs."""
-    _positions: dict[int, Codes | Ints] = field(default_factory=dict)
-    _next_ones: dict[int, Codes | Ints] = field(default_factory=dict)
+    _positions: dict[int, Places] = field(default_factory=dict)
+    _next_ones: dict[int, Places] = field(default_factory=dict)
     """For items that are often looked up: the next position of each, from every position on."""
 
     @classmethod
@@ -68,7 +68,7 @@ class _PrefixSearch:
 
         distinct = find_distinct_rows(sequences.codes, sequences.offsets)
         firsts = distinct.firsts
-        small = np.int32 if sequences.codes.size < 1 << 31 else np.int64  # half as much to read
+        small: Any = np.int32 if sequences.codes.size < 1 << 31 else np.int64  # half as much to read
         starts, ends = (sequences.offsets[rows].astype(small) for rows in (firsts, firsts + 1))
         return cls(sequences.codes, starts, ends, distinct.weights)
 
@@ -89,7 +89,7 @@ class _PrefixSearch:
         inside = np.flatnonzero(next_ones < self.ends[matches.rows])
         return _Matches(matches.rows[inside], next_ones[inside] + 1)
 
-    def _find_next(self, code: int, after: Codes | Ints) -> Codes | Ints:
+    def _find_next(self, code: int, after: Places) -> Places:
         """The first position of an item at or after some positions, or the end of all."""
         if code not in self._positions:
             held = np.append(np.flatnonzero(self.codes == code), self.codes.size)

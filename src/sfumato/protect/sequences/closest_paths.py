@@ -95,9 +95,17 @@ def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
         places[children] = places[parents] + 1 + before - before[is_eldest][np.cumsum(is_eldest) - 1]
     nodes = np.argsort(places)
     ends = np.arange(len(tree)) + sizes[nodes]
-    fields = (tree.labels, tree.depths, heights, tree.depths, supports, supports)
-    labels, levels, heights, depths, supports, tops = (several[nodes].astype(np.int32) for several in fields)
-    return SearchTree(labels, levels, ends.astype(np.int32), heights, nodes.astype(np.int32), depths, supports, tops)
+    depths, passing = (several[nodes].astype(np.int32) for several in (tree.depths, supports))
+    return SearchTree(
+        labels=tree.labels[nodes],
+        levels=depths,
+        ends=ends.astype(np.int32),
+        heights=heights[nodes].astype(np.int32),
+        nodes=nodes.astype(np.int32),
+        depths=depths,
+        supports=passing,
+        tops=passing,
+    )
 
 
 def _order_by_labels(cut: LabelLists, starts: Ints) -> tuple[Ints, CutSequences]:
@@ -129,9 +137,13 @@ def _make_scratch(tree: PrefixTree, cut: LabelLists) -> SearchScratch:
         lowest=np.zeros(depth, dtype=np.int64),
     )
     batch = BatchSearch(
-        np.zeros(labels * LANES, dtype=np.uint64),
-        np.zeros(LANES, dtype=np.uint64),
-        *(np.zeros(LANES, dtype=np.int64) for _ in range(5)),
+        masks=np.zeros(labels * LANES, dtype=np.uint64),
+        positions=np.zeros(LANES, dtype=np.uint64),
+        lengths=np.zeros(LANES, dtype=np.int64),
+        best_common=np.zeros(LANES, dtype=np.int64),
+        best_depth=np.zeros(LANES, dtype=np.int64),
+        best_support=np.zeros(LANES, dtype=np.int64),
+        best_node=np.zeros(LANES, dtype=np.int64),
         rows=np.zeros(depth * LANES, dtype=np.uint64),
         common=np.zeros(depth * LANES, dtype=np.int64),
         stops=np.zeros(depth, dtype=np.int64),
