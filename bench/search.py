@@ -54,6 +54,7 @@ def main() -> None:
 def measure_search(tuples: int, *, diverse: bool) -> dict[str, object]:
     """Search once, with warm kernels: those of large tables are others than those of small ones."""
     import sfumato.kernels.anonymity.lattice  # noqa: F401
+
     _search(draw_tuples(20_000, diverse=diverse), diverse=diverse)
     grouping = draw_tuples(tuples, diverse=diverse)
     begin = time.process_time()

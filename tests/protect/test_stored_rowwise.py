@@ -122,7 +122,7 @@ def test_another_process_that_is_sent_the_plan_publishes_the_same(name: str) -> 
     assert len(secret) == 32 and secret not in packed.content, "what may get into files tells no noise"
     with pytest.raises(TypeError, match="not pickled"):
         pickle.dumps(plan)
-    assert repr(plan.draws.secret) == "RunSecret(…)"
+    assert repr(sent.draws.secret) == "RunSecret(…)"
     assert not sent.claims and not sent.details.public, "it needs no more"
 
 

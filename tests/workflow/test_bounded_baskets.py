@@ -16,12 +16,12 @@ PARTS, BASKETS = 20, 100_000
 """With fifteen rows a basket, thirty million rows, of which a run in memory would hold several gigabytes."""
 
 
-def write_sales(path: Path) -> None:
+def write_sales(path: Path, parts: int) -> None:
     """Rows of baskets that lie apart, some items frequent and most rare."""
     import pyarrow.parquet as pq
 
     chance, writer = np.random.default_rng(5), None
-    for part in range(PARTS):
+    for part in range(parts):
         visits = np.repeat(np.arange(part * BASKETS, (part + 1) * BASKETS), 15)
         rare = chance.integers(100, 50_000, len(visits))
         items = np.where(chance.random(len(visits)) < 0.2, chance.zipf(1.5, len(visits)) % 100, rare)
@@ -49,8 +49,8 @@ strategy = "1b"
 
 
 @pytest.mark.slow
-def test_thirty_million_rows_within_a_limit(tmp_path: Path) -> None:
-    write_sales(tmp_path / "sales.parquet")
+def test_thirty_million_rows_are_mined_within_a_limit(tmp_path: Path) -> None:
+    write_sales(tmp_path / "sales.parquet", PARTS)
     asked = ("mine", tmp_path / "sales.parquet", "--id", "visit", "--item", "product", "--min-support", "0.01")
     refused = run_limited(tmp_path, *asked, "--engine", "memory")
     assert refused.returncode != 0, "in memory it would not fit"
@@ -61,6 +61,12 @@ def test_thirty_million_rows_within_a_limit(tmp_path: Path) -> None:
     sales = pl.scan_parquet(tmp_path / "sales.parquet").filter(pl.col("product") == "product 1")
     alone = next(row["support"] for row in found if row["items"] == ["product 1"])
     assert alone == sales.select(pl.col("visit").n_unique()).collect(engine="streaming").item()
+    assert not list(tmp_path.glob("sfumato-scratch-*"))
+
+
+@pytest.mark.slow
+def test_a_rule_is_hidden_in_six_million_rows_within_a_limit(tmp_path: Path) -> None:
+    write_sales(tmp_path / "sales.parquet", PARTS // 5)
     (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
     hidden = run_limited(tmp_path, "run", tmp_path / "policy.toml", "--out", tmp_path / "out")
     assert hidden.returncode == 0, hidden.stderr

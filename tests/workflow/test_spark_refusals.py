@@ -77,7 +77,7 @@ def test_errors_of_spark_tell_no_cell() -> None:
 def test_a_table_of_spark_is_read_by_spark_alone(tmp_path: Path) -> None:
     for engine in ("memory", "duckdb"):
         with pytest.raises(DataError, match=r"spark:clinic\.people: tables of Spark are read .*with --engine spark"):
-            audit("spark:clinic.people", engine=engine)  # type: ignore[call-overload]
+            audit("spark:clinic.people", engine=engine)
     with pytest.raises(DataError, match="--engine spark"):
         sf.Table.read("spark:clinic.people")
     policy = write_policy(tmp_path, "parquet", "own_value", K)

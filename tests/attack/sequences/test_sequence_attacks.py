@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
-from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _Searched
+from sfumato.attack.sequences.sequence_linking import _draw_points, _KnownPoints, _look_up, _Searched
 from sfumato.data.movements import generate_cars, generate_trucks
 from sfumato.details import read_details
 
@@ -55,6 +55,20 @@ def test_linking_by_hand() -> None:
     assert unordered.facts["unique_after"] == [0]
     dropped = as_is(rows_of("abc"), rows=np.array([0]))
     assert SequenceLinking(points=(3,)).run(dropped, truth).successes == 1
+
+
+def test_known_points_are_of_ones_own_sequence_in_order() -> None:
+    truth, rows = rows_of("abcdef", "xy", "gh", "abcabcabc"), np.array([0, 1, 3])
+    chance, firsts = np.random.default_rng(0), set()
+    for _ in range(100):
+        known = _draw_points(truth, rows, 3, chance)
+        assert np.diff(known.offsets).tolist() == [3, 2, 3]
+        parts = np.split(known.codes, known.offsets[1:-1])
+        points = [[truth.items[code] for code in part] for part in parts]
+        lists = truth.to_lists()
+        assert all(sf.mine.contains(lists[row], part) for row, part in zip(rows.tolist(), points, strict=True))
+        firsts |= set(points[0])
+    assert firsts == set("abcdef")
 
 
 def test_points_are_counted_within_elements_of_several_items() -> None:

@@ -150,7 +150,7 @@ def _pack_table(
 ) -> _PackedTable:
     items = int(cells.first[-1])
     order = None if in_order else _order_rows(cells, states)
-    cell = np.empty(cells.codes.shape, dtype=np.int32)
+    cell: Codes = np.empty(cells.codes.shape, dtype=np.int32)
     for begin in range(0, len(cell), PART):
         part = slice(begin, begin + PART) if order is None else order[begin : begin + PART]
         cell[begin : begin + PART] = _encode_states(cells.codes[part], states[part], items)

@@ -163,6 +163,7 @@ class EntryLedger:
         """The rows of the table that are held, ascending."""
         self.codes: Codes = np.zeros((0, self.width), dtype=np.int32)
         self._room = question.room
+        self._of_row: tuple[Ints, Codes] = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.rules = LedgerRules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
         records, total = np.zeros((0, 8), dtype=np.int32), np.zeros(1, dtype=np.int64)

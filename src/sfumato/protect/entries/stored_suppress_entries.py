@@ -121,7 +121,7 @@ def _list_visible_values(cells: TableCells, states: Bytes) -> dict[str, _Visible
 
 def _decide_types(visible: Mapping[str, _VisibleValues]) -> dict[str, pl.DataType]:
     """The types by content of the columns with empty cells, where they are not what they were."""
-    typed = {}
+    typed: dict[str, pl.DataType] = {}
     for name, column in visible.items():
         if column.missing:
             kind = retype_columns(column.values.to_frame(), [name]).schema[name]

@@ -23,6 +23,7 @@ from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretization import cut_at, cut_equal_width
 from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
+from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.progress import report_progress
@@ -174,6 +175,7 @@ class SuppressEntries(Method):
         frame = type_by_content(blank_states(table.frame, found.derived.states))
         published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
         release = self.describe_release(data, published, found, [name for name in names if frame[name].null_count()])
+        assert isinstance(release.details, EntryDetails)
         return replace(release, details=list_entries_singly(release.details, found))
 
     def find_entries(self, cells: TableCells, room: int | None = None) -> BlankedEntries:
