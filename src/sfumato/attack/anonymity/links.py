@@ -142,7 +142,7 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
             counts += part[2]
     if not counts.any() and _are_all_numbers(published, people, columns):
         parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
-        counts = parts[0][2]
+        counts = parts[0][2].astype(np.int64)
     if len(starred):  # only for those whom nothing else fits
         part = (starred, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred), 0))
         parts.append(_shorten(part))

@@ -219,7 +219,7 @@ class _Agreement(NamedTuple):
         pairs, classes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for order, start, count in sets.parts:
             pairs.append(np.repeat(np.arange(len(count)), count))
-            classes.append(order[expand_ranges(start, count)])
+            classes.append(order[expand_ranges(start, count)].astype(np.int64))
         of_set, of_class = np.concatenate(pairs), np.concatenate(classes)
         many = np.diff(values.first)[of_class]
         here = expand_ranges(values.first[of_class], many)
