@@ -16,11 +16,10 @@ from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field, field_validator
 
-from sfumato.arrays import Flags, Ints
+from sfumato.arrays import Flags, Ints, Places
 from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
@@ -32,9 +31,6 @@ from sfumato.public.thresholds import compute_least_count, parse_exact_confidenc
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
-
-CellCodes = npt.NDArray[np.integer[Any]]
-"""Codes of cells, of any width."""
 
 
 class RuleInference(Attack):
@@ -174,7 +170,7 @@ class ReleaseCodes:
 
     names: tuple[str, ...]
     values: tuple[pl.Series, ...]
-    seen: tuple[CellCodes, ...]
+    seen: tuple[Places, ...]
     widths: tuple[int, ...]
 
     @classmethod
@@ -202,7 +198,7 @@ def _index_values(texts: pl.Series, among: pl.Series) -> Ints:
 class _BestRules:
     """The best rule so far for every asking row: highest confidence, then highest support."""
 
-    def __init__(self, seen: CellCodes, asking: int, width: int, confidence: Fraction, least: int) -> None:
+    def __init__(self, seen: Places, asking: int, width: int, confidence: Fraction, least: int) -> None:
         self.seen, self.width, self.confidence, self.least = seen, width, confidence, least
         self.fewest = ceil(confidence * least)
         self.guess = np.full(asking, -1, dtype=np.int64)
