@@ -46,22 +46,21 @@ from sfumato.workflow.certificate import (
 )
 from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.commitment import Commitment, commit_to_data, commit_to_source
+from sfumato.workflow.decision import decide, publish_decided
 from sfumato.workflow.file_shapes import find_shape, type_item_names
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
-from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
-from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
+from sfumato.workflow.private_record import keep_private, keep_secrets
 from sfumato.workflow.read_back import read_back
-from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.side_work import begin_side_work, prepare_side_work
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored_support import choose_run_engine
-from sfumato.workflow.verdict import Objection, describe_attack, judge_release
+from sfumato.workflow.verdict import describe_attack
 
 __all__ = ["Run", "run"]
 
@@ -120,13 +119,8 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(published, Table) else []
-        record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
-        shut = list_refusals(record["gate"])
-        verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
-        verdict = replace(verdict, unchecked=(*verdict.unchecked, *_list_policy_caveats(policy)))
-        record["verdict"] = verdict.as_json()
-        refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
+        decision = decide(policy, record, attacks, published, original)
         run_account = gather_account(policy, original, release, published, record, clock.seconds)
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
@@ -141,24 +135,15 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         )
         clock.lap("compare")
         certificate = certify(
-            run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)
+            run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(decision.refusals)
         )
         keep_private(policy, original, release, record, staging)
         keep_secrets(sealed, keys, staging)
-        report_progress("publishing")
-        if refusals:
-            keep_only_refusal(staging)
-        replaced = () if refusals else describe_replaced(target.out)
-        kept = (*replaced, *target.publish())
+        kept = publish_decided(target, staging, decision)
     if policy.output.order == "as_read":
         label_rows(release, original)
-    parts = (certificate, record, findings, attacks, verdict, refusals, kept, keys)
+    parts = (certificate, record, findings, attacks, *decision, kept, keys)
     return Run(target.named, release, *parts)
-
-
-def _list_policy_caveats(policy: Policy) -> tuple[str, ...]:
-    """What a policy leaves unchecked by the way it reads its data."""
-    return () if policy.data.points is None else policy.data.points.list_caveats()
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:

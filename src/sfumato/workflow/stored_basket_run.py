@@ -26,14 +26,13 @@ from sfumato.protect.baskets.stored_hiding import HidingPlan, plan_stored_hiding
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.workflow.commitment import commit_to_source
+from sfumato.workflow.decision import decide, publish_decided
 from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
-from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.outgoing import build_outgoing_certificate
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
-from sfumato.workflow.replaced_release import describe_replaced
+from sfumato.workflow.private_record import keep_private, keep_secrets
 from sfumato.workflow.run_summary import gather_outgoing_account, list_advice
 from sfumato.workflow.signature import format_public_key, load_signing_key
 from sfumato.workflow.stored_basket_files import (
@@ -41,7 +40,6 @@ from sfumato.workflow.stored_basket_files import (
     refuse_changed_baskets,
     write_published_baskets,
 )
-from sfumato.workflow.verdict import Objection, judge_release
 
 
 def run_stored_baskets(
@@ -73,24 +71,16 @@ def _run_in_scratch(
         record["input_commitment"] = sealed.value
         record["utility"] = measure_basket_changes(original, published)
         record["removed_columns"] = []
-        record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
-        shut = list_refusals(record["gate"])
-        verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
-        record["verdict"] = verdict.as_json()
+        decision = decide(policy, record, attacks, published, original)
         record["advice"] = list(list_advice(record, release))
-        refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
         outgoing = build_outgoing_certificate(record, published)
         account = gather_outgoing_account(outgoing.model_dump(mode="json"), published)
-        certificate = certify(account, outgoing, key, staging, refused=bool(refusals))
+        certificate = certify(account, outgoing, key, staging, refused=bool(decision.refusals))
         keep_private(policy, original, release, record, staging)
         keep_secrets(sealed, {}, staging)
-        report_progress("publishing")
-        if refusals:
-            keep_only_refusal(staging)
-        replaced = () if refusals else describe_replaced(target.out)
-        kept = (*replaced, *target.publish())
-    return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
+        kept = publish_decided(target, staging, decision)
+    return Run(target.named, release, certificate, record, findings, attacks, *decision, kept, {})
 
 
 def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[tuple[Attack, Outcome], ...]:

@@ -48,20 +48,18 @@ from sfumato.report.run_account import RunAccount
 from sfumato.report.sections import build_outgoing_sections
 from sfumato.workflow.certificate import NAME, Certificate
 from sfumato.workflow.commitment import commit_to_stored_source
+from sfumato.workflow.decision import decide, publish_decided
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
-from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import build_outgoing_certificate, count_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_columns import refuse_unknown_columns
-from sfumato.workflow.private_record import keep_only_refusal, keep_private, keep_secrets
-from sfumato.workflow.replaced_release import describe_replaced
+from sfumato.workflow.private_record import keep_private, keep_secrets
 from sfumato.workflow.run_summary import hides_in_crowds, list_advice
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored_shape import has_few_values
 from sfumato.workflow.stored_utility import measure_stored_utility
-from sfumato.workflow.verdict import Objection, judge_release
 
 DATA = "data.parquet"
 _HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED)
@@ -103,22 +101,14 @@ def _run_in_scratch(
         record["input_commitment"] = sealed.value
         record["utility"] = measure_stored_utility(release, evidence, original)
         record["removed_columns"] = list(original.outline.identifying)
-        record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
-        shut = list_refusals(record["gate"])
-        verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
-        record["verdict"] = verdict.as_json()
+        decision = decide(policy, record, attacks, published, original)
         record["advice"] = list(list_advice(record, release, in_order=False))  # nothing else is offered
-        refusals: tuple[Refusal | Objection, ...] = (*shut, *verdict.objections)
-        certificate = _certify(record, evidence, key, staging, refused=bool(refusals))
+        certificate = _certify(record, evidence, key, staging, refused=bool(decision.refusals))
         keep_private(policy, original, release, record, staging)
         keep_secrets(sealed, {}, staging)
-        report_progress("publishing")
-        if refusals:
-            keep_only_refusal(staging)
-        replaced = () if refusals else describe_replaced(target.out)
-        kept = (*replaced, *target.publish())
-    return Run(target.named, release, certificate, record, findings, attacks, verdict, refusals, kept, {})
+        kept = publish_decided(target, staging, decision)
+    return Run(target.named, release, certificate, record, findings, attacks, *decision, kept, {})
 
 
 def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
