@@ -70,11 +70,18 @@ class DuckdbRows(StoredRows):
 
     def count_rows(self, columns: Sequence[str]) -> RowCounts:
         """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
-        if len(columns) == 1 and columns[0] in self._few:
-            return self._few[columns[0]]
+        if (few := self._count_single(columns)) is not None:
+            return few
         counted = self._count_at_places(columns) or self._count_distinct(columns)
         self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(counted.counts))
         return counted
+
+    def _count_single(self, columns: Sequence[str]) -> RowCounts | None:
+        """The values of a column that has few, which are counted once; None for others, and for several columns."""
+        if len(columns) > 1:
+            return None
+        self.count_values(columns[0])
+        return self._few.get(columns[0])
 
     def _count_at_places(self, columns: Sequence[str]) -> RowCounts | None:
         """Count here, in numbers; None if there are few rows, or too many that there could be."""
@@ -128,7 +135,7 @@ class DuckdbRows(StoredRows):
         """Group in duckdb, then group the sizes of the groups."""
         if frozenset(columns) in self._sizes:
             return self._sizes[frozenset(columns)]
-        if (counted := self._count_at_places(columns)) is not None:
+        if (counted := self._count_single(columns) or self._count_at_places(columns)) is not None:
             return SizeCounts(*np.unique_counts(counted.counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
