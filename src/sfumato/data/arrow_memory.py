@@ -63,3 +63,10 @@ def copy_numbers(values: npt.NDArray[Any]) -> pa.Array:
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, copy_buffer(values)])
+
+
+def release_arrow_memory() -> None:
+    """Give the system back what arrow keeps for later."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, ShortCodes
+from sfumato.data.arrow_memory import allocate_numbers
 from sfumato.engine.memory_budget import find_memory_budget
 
 _WIDEST = 1 << 16
@@ -48,10 +49,11 @@ def count_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -> PlaceC
 
 
 def split_places(places: Ints, widths: Sequence[int]) -> list[Codes]:
-    """The code of each column at some places."""
+    """The code of each column at some places, in memory that polars need not copy."""
     codes = []
     rest = places
     for width in reversed(widths):
-        codes.append((rest % width).astype(np.int32))
+        codes.append(allocate_numbers(len(places), np.int32))
+        np.remainder(rest, width, out=codes[-1], casting="unsafe")
         rest = rest // width
     return codes[::-1]

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
+from sfumato.data.arrow_memory import share_numbers
 from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.dense_counts import count_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
@@ -113,7 +114,7 @@ class DuckdbRows(StoredRows):
             if most is not None and len(found.places) > most:
                 raise TooManyRows
             lines = zip(maps, split_places(found.places, widths), strict=True)
-            return RowCounts(pl.DataFrame([pl.Series(name, line) for name, line in lines]), found.counts)
+            return RowCounts(pl.DataFrame([pl.Series(name, share_numbers(line)) for name, line in lines]), found.counts)
         return self._count_joined(maps, most)
 
     def _count_joined(self, maps: Mapping[str, CodeMap], most: int | None) -> RowCounts:

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Ints
+from sfumato.data.arrow_memory import release_arrow_memory
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import CodeMap, RowCounts, TooManyRows
@@ -61,6 +62,7 @@ def group_stored_rows(
         for name, hierarchy, level in zip(names, hierarchies, floor, strict=True)
     }
     counted = _count_tuples(table, maps, judge.columns())
+    release_arrow_memory()  # the search needs room where the counts were
     others = None
     if population is not None:
         others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
