@@ -56,3 +56,18 @@ def test_the_command_says_which_engine_it_took(
         chosen.out.splitlines()[1:]
         == invoke("audit", f"{population}/parts/*.parquet", "--quasi", "age,sex", "--engine", "memory").out.splitlines()
     )
+
+
+def test_no_step_of_an_audit_reads_the_whole_file(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even to find out whether the file holds people or trips."""
+    generate_population(300).write_parquet(tmp_path / "people.parquet")
+
+    def read_all(*_: object, **__: object) -> None:
+        raise AssertionError("the file was read into memory")
+
+    monkeypatch.setattr("sfumato.workflow.draft_source.read_frame", read_all)
+    done = invoke("audit", str(tmp_path / "people.parquet"), "--engine", "duckdb", "--quasi", "age,sex")
+    assert done.code == 0, done.err
+    assert "300 people" in done.out

@@ -175,7 +175,8 @@ class StoredRows(ABC):
             for name, step in steps.items():
                 cells = batch[name].drop_nulls() if batch[name].null_count() else batch[name]
                 chosen = cells.gather(np.arange(-begins[name] % step, len(cells), step))
-                parts[name].append(chosen.cast(self.schema[name]))  # texts may have been numbers
+                # Texts may have been numbers; and else each would keep all texts of its batch in memory.
+                parts[name].append(pl.Series(name, chosen.to_list(), dtype=self.schema[name]))
                 begins[name] += len(cells)
         return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
 

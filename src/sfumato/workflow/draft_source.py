@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -164,7 +165,7 @@ def detect_shape(path: str) -> DataShape:
         return "table"
     file = list_input_files(path)[0]
     if not _is_text_file(file):
-        return _name_long_form(read_frame(path).columns)
+        return _name_long_form(_list_columns(path, file))
     lines = [line for line in _read_opening(file).splitlines() if line.strip()][:_LINES]
     if any(re.search(r"(?:^|\s)-1(?:\s|$)", line) and re.search(r"\s-2\s*$", line) for line in lines):
         return "sequences"
@@ -185,9 +186,20 @@ def read_header(path: str, separator: str | None = None) -> list[str]:
     """The names of a table's columns."""
     file = list_input_files(path)[0]
     if not _is_text_file(file):
-        return read_frame(path).columns
+        return _list_columns(path, file)
     first = next((line for line in _read_opening(file).splitlines() if line.strip()), "")
     return [name.strip() for name in re.split(rf"[{re.escape(separator or ',;|')}\t]", first.replace('"', ""))]
+
+
+def _list_columns(path: str, file: Path) -> list[str]:
+    """The columns of a file that is no text; of Parquet without its rows, which may be larger than memory."""
+    if find_kind(read_first_bytes(file, HEAD)) == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with suppress(pa.ArrowException, OSError):  # a damaged file is named by whoever reads it
+            return list(pq.read_schema(file).names)
+    return read_frame(path).columns
 
 
 def _have_commas(lines: list[str]) -> bool:
