@@ -11,6 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.population import generate_population
 from sfumato.errors import DataError, PolicyError
+from sfumato.workflow import audit
 from tests.command_line import Invoke
 
 
@@ -26,8 +27,10 @@ def population(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("many", [1, 1 << 18])
 @pytest.mark.parametrize("path", ["parts/*.parquet", "people.csv"])
-def test_both_engines_find_the_same(population: Path, path: str) -> None:
+def test_both_engines_find_the_same(population: Path, path: str, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "_MANY_ROWS", many)
     ours = sf.audit(population / path, engine="memory")
     theirs = sf.audit(population / path, engine="duckdb")
     assert ours.as_json() == theirs.as_json()

@@ -84,12 +84,16 @@ class DuckdbRows(StoredRows):
         self.count_values(columns[0])
         return self._few.get(columns[0])
 
-    def _count_at_places(self, columns: Sequence[str]) -> RowCounts | None:
-        """Count here, in numbers; None if there are few rows, or too many that there could be."""
+    def _list_widths(self, columns: Sequence[str]) -> list[int] | None:
+        """How many values each column has; None if few rows are to be counted, or too many that there could be."""
         if self.height < _MANY_ROWS or not all(_has_plain_values(self.schema[name]) for name in columns):
             return None
         widths = [self.count_values(name) + 1 for name in columns]
-        if not fits_places(widths):
+        return widths if fits_places(widths) else None
+
+    def _count_at_places(self, columns: Sequence[str]) -> RowCounts | None:
+        """Count here, in numbers; None if that is not better."""
+        if (widths := self._list_widths(columns)) is None:
             return None
         numbers = [ValueNumbers() for _ in columns]
         found = count_places(read_ahead(self._number_files(list(columns), numbers)), widths)
@@ -136,8 +140,10 @@ class DuckdbRows(StoredRows):
         """Group in duckdb, then group the sizes of the groups."""
         if frozenset(columns) in self._sizes:
             return self._sizes[frozenset(columns)]
-        if (counted := self._count_single(columns) or self._count_at_places(columns)) is not None:
+        if (counted := self._count_single(columns)) is not None:
             return SizeCounts(*np.unique_counts(counted.counts))
+        if (widths := self._list_widths(columns)) is not None:
+            return SizeCounts(*np.unique_counts(count_places(self.iterate_numbered(columns), widths).counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
         found = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))

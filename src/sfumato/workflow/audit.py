@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, overload
@@ -20,6 +21,7 @@ from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
+from sfumato.measure.anonymity.stored_unique_rows import StoredCounter
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 40
 """How many quasi-identifying columns are combined in pairs, those with the most values first."""
+_MANY_ROWS, _MOST_TOGETHER = 1 << 18, 3
+"""In so many stored rows, people who are unique by so few columns are counted for all combinations at once."""
 
 
 @dataclass(frozen=True)
@@ -200,8 +204,15 @@ class _StoredCrowds:
     def propose_roles(self) -> tuple[RoleProposal, ...]:
         return propose_stored_roles(self._rows)
 
+    @cached_property
+    def _counter(self) -> StoredCounter:
+        return StoredCounter(self._rows, self.columns)
+
     def measure_uniqueness(self, columns: Sequence[str]) -> float:
-        return self._rows.count_sizes(columns).unique / self.height
+        if self.height < _MANY_ROWS or len(columns) > _MOST_TOGETHER:
+            return self._rows.count_sizes(columns).unique / self.height
+        ordered = tuple(sorted(columns, key=self.columns.index))
+        return self._counter.count_unique([ordered])[0] / self.height
 
     def find_smallest_crowd(self, columns: Sequence[str]) -> int:
         return self._rows.count_sizes(columns).smallest

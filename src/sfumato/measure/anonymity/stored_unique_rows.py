@@ -27,25 +27,28 @@ def find_stored_unique_rows(
     rows: StoredRows, columns: Sequence[str], most: int = MOST_COLUMNS
 ) -> tuple[UniqueRows, ...]:
     """For one, two, … up to `most` columns, the combination in which the most rows are unique."""
-    return search_unique_rows(_StoredCounter(rows, list(columns)), most) if columns else ()
+    return search_unique_rows(StoredCounter(rows, list(columns)), most) if columns else ()
 
 
-class _StoredCounter:
+class StoredCounter:
     """Combinations with few possible rows are counted together in one pass over all rows.
 
     Of the others, those of columns with few combinations are counted in these, which are held; the rest in the rows.
     """
 
     def __init__(self, rows: StoredRows, columns: list[str]) -> None:
+        """Count the values of each column."""
         self._rows, self.columns, self.height = rows, columns, rows.height
         missing = rows.count_missing()
         self._values = {name: rows.count_values(name) + (missing[name] > 0) for name in columns}
         self._known: dict[tuple[str, ...], int] = {}
 
     def count_values(self, column: str) -> int:
+        """How many values a column has; a missing cell is one."""
         return self._values[column]
 
     def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
+        """For each combination, its columns in the order given first, how many rows no other row equals in them."""
         # A single column is counted sooner by itself than in a pass of its own over all.
         asked = [chosen for chosen in combinations if len(chosen) > 1 and chosen not in self._known]
         dense = [chosen for chosen in asked if is_dense(chosen, self._values)]
