@@ -139,7 +139,7 @@ class Domain:
         return float(self.losses([label])[0])
 
     def losses(self, labels: Labels) -> Floats:
-        """`loss_of` each label."""
+        """`measure_label_loss` of each label."""
         texts = _spell_labels(labels)
         scale = max(len(self.leaves) - 1, 1)
         lost = np.maximum(self.cover(labels).counts - 1, 0) / scale

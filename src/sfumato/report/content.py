@@ -190,7 +190,7 @@ def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:
         )
     if "changes" in losses:
         made.append(
-            KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed or made unknown")
+            KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed, replaced or marked")
         )
     return made
 

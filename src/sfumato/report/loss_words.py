@@ -33,7 +33,7 @@ LOSSES = {
     ),
     "right_answers": ("Right answers", "Of these answers, the share that is right."),
     "right_by_prior": ("Right by guessing", "Of the same entries, the share that the most common value gets right."),
-    "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
+    "changes": ("Changes", "Items that were added, removed, replaced, or marked as unknown."),
     "removed": ("Removed", "Items taken out of a basket."),
     "added": ("Added", "Items put into a basket."),
     "unknown": ("Unknown", "Items marked as unknown: a basket may or may not hold them."),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The search for the best set of cut points: a good set first, then the tree of all sets (`k_optimize.py`).
 
-Rows are compressed to distinct ones with weights; the loops are in `kernels/k_optimize.py`. Work is measured in row
-visits, not in seconds, so that a finished search gives the same answer on every machine.
+Rows are compressed to distinct ones with weights; the loops are in `kernels/anonymity/k_optimize.py`. Work is
+measured in row visits, not in seconds, so that a finished search gives the same answer on every machine.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """The rows of a table, ready to be grouped at any node of the lattice of its hierarchies.
 
 Rows are compressed to distinct ones with weights; each column's hierarchy becomes lookup tables; a node is then grouped
-in one pass (`kernels/lattice.py`). Missing cells count by their declared meaning.
+in one pass (`kernels/anonymity/lattice.py`). Missing cells count by their declared meaning.
 """
 
 from __future__ import annotations
