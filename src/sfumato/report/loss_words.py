@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 
 LOSSES = {
     "loss": ("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
@@ -297,7 +297,7 @@ def find_loss_words(kind: str) -> LossWords:
         return LOSS_OF[kind]
     if kind in DETAILED:
         return DETAIL
-    method = find_kind("method", kind)
+    method = find_tagged_class("method", kind)
     meaning = str(getattr(method, "loss_meaning", "")) or "The method's own measure: 0 % is nothing lost."
     return LossWords(meaning, "kept", "by the method's own measure")
 

@@ -50,7 +50,7 @@ def test_few_items_are_reasoned_about_exactly(lists: list[set[str]], least: int,
     """Against every database of up to seven baskets."""
     patterns = published(lists, least, complete)
     supports = itemsets(lists, least)
-    expected = brute.forced(supports, len(lists), k, least - 1 if complete else None) if supports else {}
+    expected = brute.find_forced(supports, len(lists), k, least - 1 if complete else None) if supports else {}
     assert singles(forced_patterns(patterns, k)) == expected
 
 
@@ -103,14 +103,14 @@ def test_what_follows_is_used_to_learn_more() -> None:
     patterns = published(lists, 11, complete=False)
     assert ["a", "b", "c", "d"] not in patterns.frame["items"].to_list()
     reasoning = derivability.reason_from_supports(patterns, 3)
-    sets = {reasoning.known.members(node) for node in range(1, len(reasoning.known.rows))}
+    sets = {reasoning.known.list_members(node) for node in range(1, len(reasoning.known.rows))}
     assert (0, 1, 2, 3) in sets
     assert support_bounds(patterns, "abcd") == SupportBounds(2, 2)
 
 
 def known_sets(patterns: Patterns, k: int = 2) -> dict[tuple[int, ...], int]:
     known = derivability.reason_from_supports(patterns, k).known
-    return {known.members(node): int(known.supports[node]) for node in range(1, len(known.rows))}
+    return {known.list_members(node): int(known.supports[node]) for node in range(1, len(known.rows))}
 
 
 def test_an_item_in_every_basket_adds_nothing() -> None:
