@@ -34,7 +34,7 @@ def test_hospital_release_is_a_minimal_node(k: int, allowed: set[tuple[int, ...]
 
 
 def test_figure_2_has_five_classes_and_k_2() -> None:
-    crowds = sf.measure.measure_crowds(figure_2())
+    crowds = sf.measure.crowds(figure_2())
     assert sorted(crowds["crowd"].to_list()) == [2, 2, 2, 2, 3]
     assert sf.measure.k_anonymity(figure_2()) == 2
 

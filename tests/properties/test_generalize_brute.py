@@ -82,7 +82,7 @@ def test_measures_agree_with_pairs_of_rows(small: Small, missing: str) -> None:
     assert sf.measure.k_anonymity(table) == min(sizes, default=0)
     expected = sum(size == 1 for size in sizes) / len(sizes) if sizes else 0.0
     assert sf.measure.uniqueness(table) == pytest.approx(expected)
-    crowds = sf.measure.measure_crowds(table)
+    crowds = sf.measure.crowds(table)
     assert crowds["rows"].sum() == len(rows)
     assert int((crowds["rows"] * crowds["crowd"]).sum()) == sum(sizes)
 

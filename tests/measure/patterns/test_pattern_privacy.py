@@ -33,7 +33,7 @@ def test_whatever_is_forced_is_found(lists: list[set[str]], least: int, k: int, 
     """Against every database of up to seven baskets."""
     patterns = published(lists, least)
     supports = itemsets(lists, least)
-    forced = brute.find_forced(supports, len(lists), k, least - 1 if complete else None) if supports else {}
+    forced = brute.forced(supports, len(lists), k, least - 1 if complete else None) if supports else {}
     found = inferable_patterns(patterns, k, least if complete else None)
     if forced:
         assert found > 0

@@ -50,7 +50,7 @@ def test_few_items_are_reasoned_about_exactly(lists: list[set[str]], least: int,
     """Against every database of up to seven baskets."""
     patterns = published(lists, least, complete)
     supports = itemsets(lists, least)
-    expected = brute.find_forced(supports, len(lists), k, least - 1 if complete else None) if supports else {}
+    expected = brute.forced(supports, len(lists), k, least - 1 if complete else None) if supports else {}
     assert singles(forced_patterns(patterns, k)) == expected
 
 

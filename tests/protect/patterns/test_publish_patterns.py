@@ -61,7 +61,7 @@ def test_nothing_small_is_forced_in_every_database(lists: list[set[str]], k: int
     supports = {frozenset(items): support for items, support in patterns.to_lists()}
     if supports and patterns.baskets <= 10:
         ceiling = None if patterns.complete_from is None else patterns.complete_from - 1
-        assert brute.find_forced(supports, patterns.baskets, k, ceiling) == {}
+        assert brute.forced(supports, patterns.baskets, k, ceiling) == {}
 
 
 @pytest.mark.parametrize("repair", ["additive", "suppressive"])

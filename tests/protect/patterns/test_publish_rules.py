@@ -29,7 +29,7 @@ def test_no_small_pattern_follows_from_the_rules(lists: list[list[str]], repair:
     release = sf.PublishRules(k=3, min_support=3, min_confidence=confidence, repair=repair).protect(baskets)
     assert all(finding.holds for finding in sf.check(release, baskets))
     supports = {frozenset(items): support for items, support in release.data.to_lists()}
-    assert brute.find_forced(supports, release.data.baskets, 3) == {}
+    assert brute.forced(supports, release.data.baskets, 3) == {}
     for rule in release.data.list_counts():
         assert rule.support >= 3 and Fraction(rule.support, rule.left_support) >= Fraction(repr(confidence))
 

@@ -55,10 +55,10 @@ class SideEffects:
     """Items added to baskets."""
     removed: int
     """Items removed from baskets; those marked as unknown are not among them."""
-    unknown: int
-    """Items marked as unknown, whether or not the basket held them."""
     changed_baskets: int
     """Baskets that differ."""
+    unknown: int = 0
+    """Items marked as unknown, whether or not the basket held them."""
 
     @property
     def hiding_failure(self) -> float:
