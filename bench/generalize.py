@@ -74,8 +74,8 @@ def exhaustive(table: sf.Table, metric: str, most: int) -> object:
     grouping = Grouping.of(table)
     judge = ModelJudge((sf.KAnonymity(k=5),))
     costs = make_metric(metric, grouping)  # type: ignore[arg-type]
-    verdicts = (grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape)))
-    return min((v for v in verdicts if v.suppressed <= most), key=costs.value)
+    verdicts = (grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape)))
+    return min((v for v in verdicts if v.suppressed <= most), key=costs.compute_exactly)
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def _describe_grid(grid: Grid) -> dict[str, Any]:
     return {
         "title": grid.title,
         "remark": grid.remark,
-        "head": [(wording.space_name(name), dtype.is_numeric()) for name, dtype in frame.schema.items()],
+        "head": [(wording.spell_name(name), dtype.is_numeric()) for name, dtype in frame.schema.items()],
         "rows": [[_cell(value, dtype) for value, dtype in zip(row, frame.dtypes, strict=True)] for row in frame.rows()],
         "folded": frame.height > LONG_TABLE,
     }

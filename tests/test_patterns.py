@@ -127,8 +127,8 @@ def test_it_cannot_be_written_to_and_can_be_copied() -> None:
 
 def test_some_of_the_sets() -> None:
     patterns = Patterns.of(spelt({"a": 3, "b": 2, "ab": 1}), 4, 1)
-    few = patterns.chosen(np.array([2, 0]))
+    few = patterns.take(np.array([2, 0]))
     assert few.to_lists() == [(["a"], 3), (["a", "b"], 1)]
     assert few.complete_from is None
-    assert patterns.chosen(patterns.supports > 2).items == ("a",)
-    assert len(patterns.chosen(np.zeros(3, dtype=bool))) == 0
+    assert patterns.take(patterns.supports > 2).items == ("a",)
+    assert len(patterns.take(np.zeros(3, dtype=bool))) == 0

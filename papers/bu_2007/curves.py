@@ -244,7 +244,7 @@ def _measure_venn(attribute: Attribute, many: int) -> dict[str, float]:
         column, _ = attribute.encoded(choose_max_mp(), chance)
         points = KnowledgePoints.draw(column, 4, 0, RADIUS, 1, chance)
         which = sum(
-            column.cracked(fit_curve(points, column.codes, fit)[0], RADIUS) << at for at, fit in enumerate(FITS)
+            column.flag_cracks(fit_curve(points, column.codes, fit)[0], RADIUS) << at for at, fit in enumerate(FITS)
         )
         parts[trial] = 100 * np.bincount(which, minlength=parts.shape[1]) / len(column.codes)
     names = [" and ".join(fit for at, fit in enumerate(FITS) if part >> at & 1) for part in range(1, parts.shape[1])]

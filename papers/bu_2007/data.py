@@ -167,5 +167,5 @@ def domain_risks(
         report_progress("trials of an encoding", trial, many)
         column, _ = attribute.encoded(method, chance)
         points = KnowledgePoints.draw(column, good, bad, radius, 1, chance)
-        shares[trial] = column.cracked(fit_curve(points, column.codes, fit), radius).mean()
+        shares[trial] = column.flag_cracks(fit_curve(points, column.codes, fit), radius).mean()
     return shares

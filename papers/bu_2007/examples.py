@@ -132,7 +132,7 @@ def figure_7(_: Setting) -> Findings:
     column = CodedColumn("A", wide, wide, wide, np.bincount(place), place.astype(np.int64), wide, np.bincount(place))
     ranges = bound_by_rank(len(wide), 1, 44, 1)
     at = int(np.flatnonzero(values == 29)[0])
-    chance = float(ranges.chance(column, 2 / column.width)[at])
+    chance = float(ranges.compute_crack_chance(column, 2 / column.width)[at])
     rows = [
         {"values": ", ".join(str(v) for v in values[a:b]), "pure": bool(p)}
         for a, b, p in zip(pieces.starts, pieces.ends, pieces.pure, strict=True)

@@ -56,7 +56,7 @@ def _crack_values(attribute: Attribute, number: int, chance: np.random.Generator
     else:
         points = KnowledgePoints.draw(column, 4, 0, RADIUS, 1, chance)
         guesses = fit_curve(points, column.codes, "polyline")[0]
-    return column.cracked(guesses, RADIUS)[order]
+    return column.flag_cracks(guesses, RADIUS)[order]
 
 
 def figure_12(setting: Setting) -> Findings:

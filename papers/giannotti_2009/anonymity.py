@@ -270,8 +270,8 @@ def similarity(setting: Setting) -> Findings:
         {"what": what, "independent_count": round(float(told), 4), "ours": round(float(found), 4)}
         for (what, found), told in zip(ours.items(), golden, strict=True)
     ]
-    salary = Similarity(column="salary", width=0.25).conclusions(table, bob)
-    disease = Similarity(column="disease", groups=STOMACH).conclusions(table, bob)
+    salary = Similarity(column="salary", width=0.25).draw_conclusions(table, bob)
+    disease = Similarity(column="disease", groups=STOMACH).draw_conclusions(table, bob)
     same = sum(row["independent_count"] == row["ours"] for row in rows)
     known, least = count_homogeneous_people(table, table, ("disease",)), min(reached["distinct_l"].values())
     return Findings(

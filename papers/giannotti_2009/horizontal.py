@@ -81,7 +81,7 @@ def _run_ring() -> tuple[bool, int]:
 
     terms = [np.array(row, dtype=np.int64) for row in TERMS]
     flags = run_sites(compare, terms, tap=lambda frame: messages.append(decode_frame(frame)[1]))
-    sums = [int(message.array("sums", np.uint64, 1)[0]) for message in messages if message.kind.endswith("/ring")]
+    sums = [int(message.get_array("sums", np.uint64, 1)[0]) for message in messages if message.kind.endswith("/ring")]
     difference = (sums[1] - sums[0]) % (1 << RING_BITS)
     return bool(flags[0][0]), difference - (1 << RING_BITS) if difference >> (RING_BITS - 1) else difference
 

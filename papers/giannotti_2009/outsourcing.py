@@ -36,7 +36,7 @@ RANDOM = frozenset({1, 2, 3, 4, 6})
 
 def _coded(key: ItemKey) -> frozenset[int]:
     """What {a, b} becomes."""
-    published = EncodeItems(kind="one_to_n").protect(Baskets.of(SHOP), key.sealed()).data.to_lists()
+    published = EncodeItems(kind="one_to_n").protect(Baskets.of(SHOP), key.seal()).data.to_lists()
     return frozenset(map(int, published[0]))
 
 

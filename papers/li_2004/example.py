@@ -11,7 +11,7 @@ import numpy as np
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.arrays import Ints
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
-from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_cells
+from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_values
 from sfumato.protect.swapping.swap_marginal import solve_phase_one
 from sfumato.protect.swapping.swap_optimal import find_best_answer
 from sfumato.protect.swapping.swap_paper import SwapOutcome, run_phase_two
@@ -91,7 +91,7 @@ class Example:
         """U and V, and the posteriors of a record of each."""
         codes = np.array([AMOUNTS.index(one) for one in table.frame[AMOUNT]], dtype=np.int64)
         found = IdentifiableRecords.of(table.frame, PATTERN, codes, len(AMOUNTS))
-        known = [number_cells(table.frame[name]) for name in PATTERN]
+        known = [number_values(table.frame[name]) for name in PATTERN]
         chances = compute_posteriors(known, codes, len(AMOUNTS), np.concatenate([found.unique, found.first]))
         changes = round(SHARE * len(found.unique))
         return cls(found, SwapRecords.of(found, codes, chances, changes, np.ones(found.groups, dtype=np.int64)))
@@ -119,8 +119,8 @@ class Example:
         """The optimum where the counts of U and of V must each stay."""
         free, nobody = self.records.free, np.random.default_rng(0)
         parts = [
-            self.records.some(np.flatnonzero(free), self.records.changes),
-            self.records.some(np.flatnonzero(~free), 0),
+            self.records.take(np.flatnonzero(free), self.records.changes),
+            self.records.take(np.flatnonzero(~free), 0),
         ]
         return sum(find_best_answer(part, 0, 60.0, nobody).objective for part in parts) / UNIT
 
@@ -132,7 +132,7 @@ def example(setting: Setting) -> Findings:
     start = one.answer(STARTED)
     swapped = run_phase_two(one.records, start)
     best = find_best_answer(one.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
-    begun, ended = start.cost(one.records) / UNIT, swapped.answer.cost(one.records) / UNIT
+    begun, ended = start.compute_cost(one.records) / UNIT, swapped.answer.compute_cost(one.records) / UNIT
     flows = solve_phase_one(one.records.available, one.records.changes)
     sums = {"Phase I as in Table 3": begun, "Phase II as published": ended}
     sums |= {"optimum, U and V balanced apart": one.apart(), "optimum of problem (12)": best}

@@ -36,24 +36,26 @@ class Details(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         """A field by its name."""
-        value = getattr(self, name, None) if name in self._names() else None
+        value = getattr(self, name, None) if name in self._list_names() else None
         if value is None:
             raise KeyError(name)
         return value
 
     def __iter__(self) -> Iterator[str]:
         """The names of the fields that are set."""
-        return (name for name in self._names() if getattr(self, name) is not None and (name != "public" or self.public))
+        return (
+            name for name in self._list_names() if getattr(self, name) is not None and (name != "public" or self.public)
+        )
 
     def __len__(self) -> int:
         """The number of fields that are set."""
         return sum(1 for _ in self)
 
     @classmethod
-    def _names(cls) -> tuple[str, ...]:
+    def _list_names(cls) -> tuple[str, ...]:
         return tuple(entry.name for entry in fields(cls))
 
-    def part(self, family: type[Family]) -> Family | None:
+    def get_family(self, family: type[Family]) -> Family | None:
         """The details of one family; None if no method of it was used."""
         return self if isinstance(self, family) else None
 
@@ -298,9 +300,9 @@ class ChainDetails(Details):
         ]
         return iter([*shared, *named])
 
-    def part(self, family: type[Family]) -> Family | None:
+    def get_family(self, family: type[Family]) -> Family | None:
         """The details of the last method of a family."""
-        return next((found for step in reversed(self.steps) if (found := step.part(family)) is not None), None)
+        return next((found for step in reversed(self.steps) if (found := step.get_family(family)) is not None), None)
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:
         """Every step moves with its rows."""
@@ -326,12 +328,12 @@ def read_details(values: Mapping[str, Any]) -> Details:
     """Details from a plain mapping, such as a custodian's record: each key goes to the first family that has it."""
     if isinstance(values, Details):
         return values
-    shared = {name: values[name] for name in Details._names() if name in values}
+    shared = {name: values[name] for name in Details._list_names() if name in values}
     own = {name: value for name, value in values.items() if name not in shared}
     for family in FAMILIES:
-        if set(own) <= set(family._names()):
+        if set(own) <= set(family._list_names()):
             return family(**shared, **own)
-    parts = [(family, {name: own.pop(name) for name in family._names() if name in own}) for family in FAMILIES]
+    parts = [(family, {name: own.pop(name) for name in family._list_names() if name in own}) for family in FAMILIES]
     if own:
         raise PolicyError(f"unknown details: {', '.join(sorted(own))}")
     return ChainDetails(**shared, steps=tuple(family(**known) for family, known in parts if known))

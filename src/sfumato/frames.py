@@ -21,7 +21,7 @@ def convert_to_polars(data: Any) -> pl.DataFrame:
         case Table():
             return data.frame
         case Baskets():
-            return pl.DataFrame({"items": data.to_lists()}, schema={"items": pl.List(_item_type(data.items))})
+            return pl.DataFrame({"items": data.to_lists()}, schema={"items": pl.List(_choose_item_type(data.items))})
         case Sequences():
             return pl.DataFrame({"elements": data.to_lists()})
         case Rules():
@@ -45,5 +45,5 @@ def convert_to_pandas(frame: pl.DataFrame, index: Any = None) -> Any:
     return converted if index is None else converted.set_axis(index, axis=0)
 
 
-def _item_type(items: Any) -> pl.DataType:
+def _choose_item_type(items: Any) -> pl.DataType:
     return pl.Int64() if items and isinstance(items[0], int) else pl.String()

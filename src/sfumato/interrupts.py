@@ -144,7 +144,7 @@ class StopSignals:
         """Whether the whole answer was printed: a script gets one JSON text, not a second one about the signal."""
         return _answered.is_set()
 
-    def completions(self) -> tuple[str, ...]:
+    def list_completions(self) -> tuple[str, ...]:
         """What was completed since this command started."""
         return tuple(_completed[self._completed :])
 

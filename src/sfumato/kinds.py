@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticKnownError
 
 from sfumato.description import Description
-from sfumato.lazy import find_kind, find_tagged
+from sfumato.lazy import find_tagged, find_tagged_class
 
 
 def declare_tagged(tag: str) -> Any:
@@ -26,7 +26,7 @@ def _make_parser(tag: str) -> Callable[[Any], Description]:
             raise PydanticKnownError("model_attributes_type")
         if tag not in given:
             raise PydanticKnownError("union_tag_not_found", {"discriminator": f"'{tag}'"})
-        kind = find_kind(tag, given[tag]) if isinstance(given[tag], str) else None
+        kind = find_tagged_class(tag, given[tag]) if isinstance(given[tag], str) else None
         if kind is None:
             expected = ", ".join(f"'{name}'" for name in find_tagged(tag))
             raise PydanticKnownError(

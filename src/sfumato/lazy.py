@@ -30,12 +30,12 @@ class Room(ModuleType):
     def __getattr__(self, name: str) -> Any:
         """Import a name and cache it."""
         if name == "__all__":
-            return sorted({*_public_names(self), *vars(self).get("_tags", {}), *_tagged_names(self)})
+            return sorted({*_find_public_names(self), *vars(self).get("_tags", {}), *_find_tagged_names(self)})
         if name.startswith("__"):
             raise AttributeError(name)
         if name in (tags := vars(self).get("_tags", {})):
             fetched: Any = tuple(_fetch(*home) for home in find_tagged(tags[name]).values())
-        elif name in (homes := _public_names(self)) or name in (homes := _tagged_names(self)):
+        elif name in (homes := _find_public_names(self)) or name in (homes := _find_tagged_names(self)):
             fetched = _fetch(homes[name], name)
         else:
             raise AttributeError(f'{self.__name__} has no "{name}"{_hint_at_typing_line(name) or _suggest(name, self)}')
@@ -49,7 +49,7 @@ class Room(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a name; the import system may not put a module where a function of its name is public."""
-        if not isinstance(value, ModuleType) or _public_names(self).get(name) in (None, self.__name__):
+        if not isinstance(value, ModuleType) or _find_public_names(self).get(name) in (None, self.__name__):
             super().__setattr__(name, value)
 
 
@@ -65,7 +65,7 @@ def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
     return homes
 
 
-def find_kind(tag: str, value: str) -> Any:
+def find_tagged_class(tag: str, value: str) -> Any:
     """The class that has a tag, `find_kind("method", "generalize")`; None if there is none."""
     home = find_tagged(tag).get(value)
     return None if home is None else _fetch(*home)
@@ -91,7 +91,7 @@ def _fetch(module: str, name: str) -> Any:
     return import_module(f"{module}.{name}") if module == "sfumato" else getattr(import_module(module), name)
 
 
-def _public_names(room: Any) -> dict[str, str]:
+def _find_public_names(room: Any) -> dict[str, str]:
     """Name → module, from the lines `from module import Name as Name` of a package's typing block."""
 
     def read() -> dict[str, str]:
@@ -103,7 +103,7 @@ def _public_names(room: Any) -> dict[str, str]:
     return names
 
 
-def _tagged_names(room: Any) -> dict[str, str]:
+def _find_tagged_names(room: Any) -> dict[str, str]:
     """Name → module of the methods, models or attacks of a package."""
     return {name: module for tag in vars(room).get("_tags", {}).values() for module, name in find_tagged(tag).values()}
 
@@ -111,7 +111,7 @@ def _tagged_names(room: Any) -> dict[str, str]:
 def _scan_tags(tag: str) -> Any:
     import re
 
-    for module, text in _sources(_ROOM_OF[tag]):
+    for module, text in _read_sources(_ROOM_OF[tag]):
         name = ""
         for found in re.finditer(_TAGGED.format(tag), text, re.MULTILINE):
             name = found[1] or name
@@ -122,12 +122,12 @@ def _scan_tags(tag: str) -> Any:
 def _scan_checks() -> Any:
     import re
 
-    for module, text in _sources(_CHECKS):
+    for module, text in _read_sources(_CHECKS):
         for name in re.findall(_CHECKED, text, re.MULTILINE):
             yield name, module
 
 
-def _sources(package: str) -> Any:
+def _read_sources(package: str) -> Any:
     """Every module of a package, in order, with its text."""
     from pathlib import Path
 

@@ -56,7 +56,7 @@ def clean_text(value: Any, longest: int = LONGEST) -> str:
     return escape(visible if len(visible) <= longest else f"{visible[: longest - 1]}…")
 
 
-def format_number(value: Any) -> str:
+def format_few_digits(value: Any) -> str:
     """A number with few digits."""
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 

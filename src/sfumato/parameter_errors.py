@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import PolicyError
 from sfumato.field_docs import find_field_doc
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.problem_words import describe_problem, suggest_field
 
 _MOST_PROBLEMS = 8
@@ -108,7 +108,7 @@ def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
     if isinstance(value, Mapping):
         tags = [tag for tag in _TAGS if isinstance(value.get(tag), str)]
         if tags:
-            found: type[BaseModel] | None = find_kind(tags[0], value[tags[0]])
+            found: type[BaseModel] | None = find_tagged_class(tags[0], value[tags[0]])
             return found
     held = None if field is None else field.annotation
     return held if isinstance(held, type) and issubclass(held, BaseModel) else None

@@ -113,7 +113,7 @@ class Patterns:
         """Every set as a sorted list, and its support."""
         return list(zip(self.frame["items"].to_list(), self.supports.tolist(), strict=True))
 
-    def chosen(self, rows: npt.NDArray[np.integer] | Flags) -> Patterns:
+    def take(self, rows: npt.NDArray[np.integer] | Flags) -> Patterns:
         """Some of the sets; the collection is then no longer complete."""
         kept = np.arange(len(self))[rows]
         lengths = np.diff(self.offsets)[kept]

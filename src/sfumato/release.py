@@ -16,7 +16,15 @@ from sfumato.data.published_words import keep_published_words
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
 from sfumato.frames import convert_to_pandas, convert_to_polars
-from sfumato.notebook import STAYS, format_number, name_roles, render_card, render_grid, render_rows, render_sentences
+from sfumato.notebook import (
+    STAYS,
+    format_few_digits,
+    name_roles,
+    render_card,
+    render_grid,
+    render_rows,
+    render_sentences,
+)
 from sfumato.table import Table
 
 Number = int | float
@@ -179,7 +187,7 @@ class Release:
             for column, lines in notes.items():
                 lines.append(describe_changes(self.changes_of(column)))
         claims = [(c.property.replace("_", " "), f"{c.bound.replace('_', ' ')} {c.threshold:g}") for c in self.claims]
-        losses = [(name.replace("_", " "), format_number(value)) for name, value in self.losses.items()]
+        losses = [(name.replace("_", " "), format_few_digits(value)) for name, value in self.losses.items()]
         return render_card(
             repr(self),
             render_rows(self.to_polars(), notes),
@@ -211,7 +219,7 @@ class Release:
 def label_rows(release: Release, original: Any) -> None:
     """Keep the pandas index of the originals with the published rows; synthetic rows have no original."""
     labels, rows = getattr(original, "row_labels", None), release.details.rows
-    drawn = release.details.part(SynthesisDetails)
+    drawn = release.details.get_family(SynthesisDetails)
     if labels is None or rows is None or (drawn is not None and drawn.training is not None):
         return
     object.__setattr__(release.data, "row_labels", labels.take(rows))  # `data` was rebuilt: nobody else holds it

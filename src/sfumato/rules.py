@@ -27,7 +27,7 @@ NOTHING = -1
 """The number of an empty left side, which all baskets hold."""
 
 
-def _no_rules() -> Ints:
+def _make_no_rules() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
 
@@ -40,9 +40,9 @@ class Rules(Patterns):
     what a classifier goes by.
     """
 
-    wholes: Ints = field(default_factory=_no_rules)
+    wholes: Ints = field(default_factory=_make_no_rules)
     """For each rule the pattern of both sides."""
-    lefts: Ints = field(default_factory=_no_rules)
+    lefts: Ints = field(default_factory=_make_no_rules)
     """For each rule the pattern of its left side; −1 if that is empty."""
 
     @classmethod

@@ -134,10 +134,12 @@ class Sequences:
         latitude; "metres"; "plane": any numbers) are checked. `split` begins a new sequence every "day" (UTC), or after
         a pause of so many seconds.
         """
-        from sfumato.data.trajectories import PointColumns, map_points
+        from sfumato.data.trajectories import PointColumns, map_points_to_regions
 
         columns = PointColumns(id, time, x, y)
-        found = map_points(points, regions, columns, coordinates=coordinates, split=split, separator=separator)
+        found = map_points_to_regions(
+            points, regions, columns, coordinates=coordinates, split=split, separator=separator
+        )
         singles = np.arange(found.visits.size + 1)
         return cls(found.names, found.offsets, singles, found.visits.astype(np.int32), found.ids)
 

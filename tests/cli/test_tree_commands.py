@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import sfumato as sf
 from sfumato.cli.mining_commands import decode_command, mine_command
-from sfumato.cli.tree_commands import TreeOptions, count_nodes, grow_tree, print_tree
+from sfumato.cli.tree_commands import TreeOptions, count_nodes, grow_printed_tree, print_tree
 from sfumato.mine.codes.c45 import train_c45
 from sfumato.mine.codes.tree_files import read_tree
 
@@ -74,7 +74,7 @@ def test_the_whole_way(people: Path, capsys: pytest.CaptureFixture[str], monkeyp
 def test_settings_and_mistakes(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, leaves = str(people / "people.csv"), []
     for options in (TreeOptions("c45", 2, 1.0, None), TreeOptions("c45", 30, 0.25, None)):
-        grow_tree(data, "risk", options, None, as_json=True)
+        grow_printed_tree(data, "risk", options, None, as_json=True)
         leaves.append(json.loads(capsys.readouterr().out)["leaves"])
     assert leaves[0] > leaves[1]
     for learner, target, message in (
@@ -83,7 +83,7 @@ def test_settings_and_mistakes(people: Path, capsys: pytest.CaptureFixture[str])
         ("c45", "danger", "is not a column of the table"),
     ):
         with pytest.raises(sf.PolicyError, match=message):
-            grow_tree(data, target, TreeOptions(learner, 2, 0.25, None), None, as_json=True)
+            grow_printed_tree(data, target, TreeOptions(learner, 2, 0.25, None), None, as_json=True)
 
 
 def test_several_trees_are_only_counted(capsys: pytest.CaptureFixture[str]) -> None:

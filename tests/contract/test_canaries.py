@@ -67,7 +67,7 @@ def test_no_format_and_no_pickle_holds_what_is_not_published(example: Example, t
     for form in shape.formats:
         if form == "spmf" and isinstance(release.data, sf.Baskets) and [] in release.data.to_lists():
             continue  # SPMF cannot say that a basket is empty
-        path = tmp_path / shape.file(form)
+        path = tmp_path / shape.name_file(form)
         try:
             shape.write(release.data, path, form)
         except DataError as refused:

@@ -15,27 +15,13 @@ import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.errors import ClaimBroken
 from sfumato.measure.changes import measure_changes, refuse_false_statements
-from tests.contract.examples import METHOD_EXAMPLES, Example, few_columns, few_people, numbers, people
+from tests.contract.examples import METHOD_EXAMPLES, Example, people
+from tests.contract.mode_examples import MODE_EXAMPLES
 from tests.contract.runs import run_example
 
-MODES = (
-    Example("partition, labels", sf.Partition(models=(sf.KAnonymity(k=3),), publish="hierarchy"), people),
-    Example("k-optimize, no stars", sf.KOptimize(k=3, suppress=False), few_people),
-    Example("microaggregate, medians", sf.Microaggregate(k=4, centre="median"), numbers),
-    Example("add noise, gaussian", sf.AddNoise(columns="age", kind="gaussian", ranges={"age": (0, 120)}), people),
-    Example("swap nothing", sf.SwapConfidential(column="disease", share=0.0), people),
-    Example(
-        "suppress entries, intervals",
-        sf.SuppressEntries(
-            private={"columns": ["disease"], "where": {"sex": "female"}},
-            confidence=0.7,
-            min_support=3,
-            discretize={"age": 4},
-        ),
-        few_columns,
-    ),
+TABLES = tuple(
+    e for e in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if e.subject.gives == "table" and e.subject.shape == "table"
 )
-TABLES = tuple(e for e in (*METHOD_EXAMPLES, *MODES) if e.subject.gives == "table" and e.subject.shape == "table")
 
 
 def columns_of(page: Path) -> dict[str, list[str]]:

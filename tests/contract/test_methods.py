@@ -218,7 +218,7 @@ def test_the_release_can_be_pickled_and_shows_no_cell(example: Example) -> None:
 
 @each
 def test_what_a_certificate_says_of_it_names_nothing_private(example: Example) -> None:
-    said = json.dumps(example.subject.described())
+    said = json.dumps(example.subject.describe())
     assert not any(secret in said for secret in example.secrets)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
-from sfumato.lazy import _CHECKED, _CHECKS, _sources, find_checks, find_tagged
+from sfumato.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
 from sfumato.measure.checks import CHECKS
 from sfumato.protect import METHODS, MODELS
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
@@ -77,7 +77,7 @@ def test_everything_has_a_page_that_the_index_links(kind: Any) -> None:
 
 
 def test_checks_have_names_of_their_own() -> None:
-    names = Counter(name for _, text in _sources(_CHECKS) for name in re.findall(_CHECKED, text, re.MULTILINE))
+    names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(_CHECKED, text, re.MULTILINE))
     assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"
 
 

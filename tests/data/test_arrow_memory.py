@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.data.arrow_memory import allocate_numbers, copy_buffer, copy_numbers, share_numbers
+from sfumato.data.arrow_memory import allocate_numbers, borrow_numbers, copy_buffer, copy_numbers
 from sfumato.data.rebuild import rebuild_column
 
 
@@ -47,14 +47,14 @@ def test_nothing_of_python_outlives_the_copy() -> None:
 def test_only_numbers_of_python_are_copied() -> None:
     ours = allocate_numbers(1000, np.int64)
     ours[:] = np.arange(1000)
-    shared = share_numbers(ours)
+    shared = borrow_numbers(ours)
     ours[3] = 7
     assert shared[3].as_py() == 7, "the same memory"
-    part, plain = share_numbers(ours[:10]), np.arange(10)
-    copied = share_numbers(plain)
+    part, plain = borrow_numbers(ours[:10]), np.arange(10)
+    copied = borrow_numbers(plain)
     ours[3] = plain[3] = 8
     assert part.to_pylist() == [0, 1, 2, 7, 4, 5, 6, 7, 8, 9] and copied.to_pylist() == list(range(10))
-    assert share_numbers(allocate_numbers(0, np.int32)).to_pylist() == []
+    assert borrow_numbers(allocate_numbers(0, np.int32)).to_pylist() == []
 
 
 def test_a_rebuilt_column_is_the_same() -> None:

@@ -60,7 +60,7 @@ def test_an_escaped_file_reads_back_exactly(
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     shape, path = find_shape(table), tmp_path_factory.getbasetemp() / f"escaped.{form}"
     shape.write(table, path, form, escape=True)
-    body = shape.described(table, form, escape=True)
+    body = shape.describe_file(table, form, escape=True)
     read = shape.read(path, {**body, "data": {**body["data"], "format": form}})
     assert read.frame.rows() == frame.rows()
     assert read.frame.columns == frame.columns

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.label_choice import LONGEST_SET, choose_label, choose_range, estimate_set_length
 from sfumato.data.label_ranges import flag_between, is_range, parse_moments, parse_range, parse_words
-from sfumato.data.moments_in_text import parse_moment, read_moments
+from sfumato.data.moments_in_text import locate_moments, parse_moment
 from sfumato.data.published_labels import Domain
 
 ZONES = [timezone(timedelta(hours=hours)) for hours in (-7, 0, 1, 5)]
@@ -31,7 +31,7 @@ def test_moments_have_the_order_of_time(kind: str) -> None:
     @given(st.lists(MOMENTS[kind], min_size=2, max_size=8))
     def compare(moments: list[date | time]) -> None:
         texts = pl.Series([str(moment) for moment in moments])
-        positions = read_moments(texts)
+        positions = locate_moments(texts)
         assert positions is not None
         assert positions.to_list() == [parse_moment(text) for text in texts], "a column and a cell are read alike"
         for i, first in enumerate(moments):
@@ -53,11 +53,11 @@ def test_moments_have_the_order_of_time(kind: str) -> None:
     ],
 )
 def test_other_texts_are_not_in_time(texts: list[str]) -> None:
-    assert read_moments(pl.Series(texts, dtype=pl.String)) is None
+    assert locate_moments(pl.Series(texts, dtype=pl.String)) is None
 
 
 def test_missing_moments_and_months() -> None:
-    positions = read_moments(pl.Series(["2020-02", None, "2020-01"]))
+    positions = locate_moments(pl.Series(["2020-02", None, "2020-01"]))
     assert positions is not None
     assert positions.null_count() == 1
     assert positions[2] < positions[0]
@@ -85,7 +85,7 @@ def test_ranges_of_days_cover_the_days_between(days: list[date], data: st.DataOb
     inside = sorted({str(day) for day in days if low <= day <= high})
     for series in (column, column.cast(pl.String)):
         domain = Domain.of(series)
-        assert [domain.leaves[leaf] for leaf in domain.covered(label)] == inside
+        assert [domain.leaves[leaf] for leaf in domain.list_covered(label)] == inside
         assert domain.reads(label)
         assert domain.measure_label_loss(label) == (len(inside) - 1) / max(len(set(days)) - 1, 1)
     assert column.filter(flag_between(column.cast(pl.String), label)).to_list() == [d for d in days if low <= d <= high]
@@ -103,7 +103,7 @@ def test_ranges_of_words_cover_the_words_between(words: list[str], data: st.Data
     assert choice is not None
     among = [domain.leaves[leaf] for leaf in chosen]
     inside = {word for word in words if min(among) <= word <= max(among)}
-    assert {domain.leaves[leaf] for leaf in domain.covered(choice.text)} == inside
+    assert {domain.leaves[leaf] for leaf in domain.list_covered(choice.text)} == inside
     assert choice.lost == len(inside) - 1
     assert set(pl.Series(words).filter(flag_between(pl.Series(words), choice.text))) == inside
 

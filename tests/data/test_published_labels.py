@@ -95,15 +95,15 @@ def test_leaves_come_from_the_hierarchy_or_from_the_column_numbers_by_size() -> 
 )
 def test_every_kind_of_label_covers_its_leaves(label: str | None, leaves: set[str]) -> None:
     domain = ages()
-    assert {domain.leaves[i] for i in domain.covered(label)} == leaves
+    assert {domain.leaves[i] for i in domain.list_covered(label)} == leaves
     assert domain.count(label) == len(leaves)
 
 
 def test_a_label_used_at_several_levels_means_its_widest_group() -> None:
     decades = Hierarchy.of([["1960", "1960"], ["1961", "1960"], ["1970", "1970"]])
     domain = Domain.of(pl.Series("year", [1960, 1961, 1970]), decades)
-    assert domain.covered("1960").tolist() == [0, 1]
-    assert domain.covered("1970").tolist() == [2]
+    assert domain.list_covered("1960").tolist() == [0, 1]
+    assert domain.list_covered("1970").tolist() == [2]
     # The same labels in a column that was read back as numbers.
     assert domain.cover(pl.Series([1960, 1970])).counts.tolist() == [2, 1]
 
@@ -111,20 +111,20 @@ def test_a_label_used_at_several_levels_means_its_widest_group() -> None:
 def test_a_leaf_or_a_label_of_the_hierarchy_is_that_however_it_is_spelt() -> None:
     odd = Hierarchy.of([["1", "[1, 9]"], ["2", "[1, 9]"], ["7", "{1, 2}"]])
     domain = Domain.of(pl.Series("x", ["1"]), odd)
-    assert domain.covered("[1, 9]").tolist() == [0, 1]
-    assert domain.covered("{1, 2}").tolist() == [2]
+    assert domain.list_covered("[1, 9]").tolist() == [0, 1]
+    assert domain.list_covered("{1, 2}").tolist() == [2]
 
 
 def test_decimals_are_found_in_both_spellings() -> None:
     domain = Domain.of(pl.Series("x", [1.5, 2.0]), Hierarchy.of([["1.50", "*"], ["2.00", "*"]]))
-    assert domain.covered("1.5").tolist() == domain.covered("1.50").tolist() == [0]
-    assert domain.covered("2").tolist() == [1]
+    assert domain.list_covered("1.5").tolist() == domain.list_covered("1.50").tolist() == [0]
+    assert domain.list_covered("2").tolist() == [1]
 
 
 def test_a_number_that_is_no_leaf_is_its_nearest_leaf_in_a_column_of_numbers_only() -> None:
     domain = Domain.of(pl.Series("x", [10, 20, 40]))
     means = pl.Series([9.0, 15.0, 15.1, 31.0, 99.0, None])
-    assert domain.cover(means).matrix().astype(int).tolist() == [
+    assert domain.cover(means).build_matrix().astype(int).tolist() == [
         [1, 0, 0],
         [1, 0, 0],
         [0, 1, 0],
@@ -145,7 +145,7 @@ def test_a_label_of_nothing_is_refused_without_being_named(label: str) -> None:
 
 def test_ranges_need_numbers() -> None:
     with pytest.raises(DataError):
-        Domain.of(pl.Series("x", ["a", "b"])).covered("[1, 2]")
+        Domain.of(pl.Series("x", ["a", "b"])).list_covered("[1, 2]")
 
 
 def test_loss_is_the_share_of_leaves_a_label_adds() -> None:
@@ -164,7 +164,7 @@ def test_loss_is_the_share_of_leaves_a_label_adds() -> None:
 def test_a_column_without_values_has_no_leaves() -> None:
     domain = Domain.of(pl.Series("x", [None, None], dtype=pl.String))
     assert domain.leaves == () and domain.numbers is None
-    assert domain.covered("*").tolist() == [] and domain.measure_label_loss("*") == 1
+    assert domain.list_covered("*").tolist() == [] and domain.measure_label_loss("*") == 1
 
 
 def test_nothing_of_the_data_shows() -> None:
@@ -212,24 +212,24 @@ def test_covers_agree_with_plain_python(
     size = len(domain.leaves)
     cover = domain.cover(labels)
     assert cover.counts.tolist() == [len(one) for one in covers]
-    assert cover.matrix().tolist() == [[i in one for i in range(size)] for one in covers]
+    assert cover.build_matrix().tolist() == [[i in one for i in range(size)] for one in covers]
     for label, one in zip(labels, covers, strict=True):
-        assert domain.covered(label).tolist() == sorted(one)
+        assert domain.list_covered(label).tolist() == sorted(one)
     weights = data.draw(st.lists(st.integers(0, 9), min_size=len(labels), max_size=len(labels)))
     spread = [sum(w / len(one) for w, one in zip(weights, covers, strict=True) if i in one) for i in range(size)]
     assert cover.spread(weights) == pytest.approx(spread)
     assert [one > 0 for one in cover.spread(weights)] == [one > 0 for one in spread]
     values = data.draw(st.lists(st.integers(-9, 9), min_size=size, max_size=size))
     totals = [sum(values[i] for i in one) for one in covers]
-    assert cover.total(values) == pytest.approx(totals)
+    assert cover.sum_leaves(values) == pytest.approx(totals)
     both = np.column_stack([values, np.ones(size)])
-    assert cover.total(both) == pytest.approx(np.column_stack([totals, cover.counts]))
+    assert cover.sum_leaves(both) == pytest.approx(np.column_stack([totals, cover.counts]))
 
 
 def test_an_original_column_is_read_as_its_leaves() -> None:
     decades = Hierarchy.of([["1960", "1960"], ["1961", "1960"], ["1970", "1970"]])
     column = pl.Series("year", [1970, None, 1960])
-    reading = Domain.of(column, decades).exact(column)
+    reading = Domain.of(column, decades).read_exactly(column)
     # 1960 is the year here, not the decade.
     assert reading.codes.tolist() == [2, 3, 0]
     assert reading.rows.tolist() == reading.spread().tolist() == [1, 0, 1, 1]

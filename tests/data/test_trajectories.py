@@ -17,7 +17,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.movements import generate_cars, generate_trucks
 from sfumato.data.regions import Bounds
-from sfumato.data.trajectories import map_points
+from sfumato.data.trajectories import map_points_to_regions
 
 POINTS = {
     "id": [7, 7, 7, 7, 3, 3],
@@ -31,11 +31,11 @@ def test_a_grid_orders_points_by_time_and_merges_repeats() -> None:
     sequences = sf.Sequences.from_points(POINTS, sf.Grid(2, 2, (0, 0, 10, 10)))
     assert sequences.to_lists() == [["r0c0", "r1c1"], ["r1c0", "r0c1"]]
     assert sequences.ids == (7, 3)
-    assert map_points(POINTS, sf.Grid(2, 2), merge_repeats=False).visits.size == 6
+    assert map_points_to_regions(POINTS, sf.Grid(2, 2), merge_repeats=False).visits.size == 6
 
 
 def test_points_outside_the_bounds_are_left_out() -> None:
-    found = map_points(POINTS, sf.Grid(1, 1, Bounds(0, 0, 1, 1)))
+    found = map_points_to_regions(POINTS, sf.Grid(1, 1, Bounds(0, 0, 1, 1)))
     assert (found.points, found.left_out, found.offsets.tolist()) == (6, 4, [0, 1, 1])
 
 

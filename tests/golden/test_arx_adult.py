@@ -79,11 +79,12 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     grouping = Grouping.of(table)
     judge = ModelJudge((sf.KAnonymity(k=5),))
     costs = make_metric(metric, grouping)  # type: ignore[arg-type]
-    verdicts = [grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape))]
+    verdicts = [grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape))]
     for most in (0, 300, len(table)):
         allowed = [v for v in verdicts if v.suppressed <= most]
         best = min(
-            allowed, key=lambda v: (costs.value(v), compute_loss(grouping, v), v.suppressed, sum(v.levels), v.levels)
+            allowed,
+            key=lambda v: (costs.compute_exactly(v), compute_loss(grouping, v), v.suppressed, sum(v.levels), v.levels),
         )
         assert find_optimal_node(grouping, judge, metric, most).best == best  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ import pytest
 from sfumato.attack.answers.repeated_answers import RepeatedAnswers
 from sfumato.errors import PolicyError
 from sfumato.mine.answers.proportions import estimate_proportions, warner_estimate
-from sfumato.mine.answers.truthfulness import compare_truthfulness, simulate_truthfulness, warner_variance
+from sfumato.mine.answers.truthfulness import compare_truthfulness, compute_warner_variance, simulate_truthfulness
 from sfumato.protect.answers.randomize_response import RandomizeResponse
 from sfumato.randomness import Randomness
 from sfumato.table import Table
@@ -53,8 +53,8 @@ def test_table_1_by_simulation() -> None:
 def test_the_estimate_and_its_variance_as_printed() -> None:
     """π̂ = (p − 1)/(2p − 1) + n₁/((2p − 1)n), and its variance at the least and the most informative p."""
     assert warner_estimate(540, 1000, 0.7) == pytest.approx(-0.3 / 0.4 + 540 / 400)
-    assert warner_variance(0.6, 1000, 0.6) == pytest.approx(0.00624)
-    assert warner_variance(0.6, 1000, 1.0) == pytest.approx(0.6 * 0.4 / 1000)
+    assert compute_warner_variance(0.6, 1000, 0.6) == pytest.approx(0.00624)
+    assert compute_warner_variance(0.6, 1000, 1.0) == pytest.approx(0.6 * 0.4 / 1000)
 
 
 def yes_or_no(n: int, share: float = 0.5) -> Table:

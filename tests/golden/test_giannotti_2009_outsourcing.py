@@ -44,7 +44,7 @@ def slides_key() -> ItemKey:
 
 def test_the_slides_transformation() -> None:
     data = sf.Baskets.of([["a", "b"], ["a"], ["b"], ["c"]])
-    release = EncodeItems(kind="one_to_n").protect(data, slides_key().sealed())
+    release = EncodeItems(kind="one_to_n").protect(data, slides_key().seal())
     assert release.data.to_lists() == [[1, 2, 3], [1, 3], [2, 3], [3, 5]]
 
 
@@ -54,18 +54,18 @@ def test_fakes_do_not_disturb_the_slides_inverse() -> None:
     seen = {1, 2, 3, 4, 6}
     held = {item for item, image in zip(key.items, key.published, strict=True) if image <= seen}
     assert held == {"a", "b"}
-    assert key.itemset(frozenset({1, 2, 3})) == (0, 1)
-    assert key.itemset(frozenset({1, 2})) is None
-    assert key.itemset(frozenset({1, 2, 3, 4})) is None
+    assert key.find_itemset(frozenset({1, 2, 3})) == (0, 1)
+    assert key.find_itemset(frozenset({1, 2})) is None
+    assert key.find_itemset(frozenset({1, 2, 3, 4})) is None
 
 
 def test_an_image_that_others_cover_is_refused() -> None:
     """One-to-n without care: m(a) = {1, 2} is covered by m(b) = {1} and m(c) = {2}."""
-    content: dict[str, Any] = dict(slides_key().sealed().secret)
+    content: dict[str, Any] = dict(slides_key().seal().secret)
     content.pop("seal")
     content["images"] = [[0, 1], [1], [2]]
     with pytest.raises(DataError, match="not a valid key"):
-        ItemKey.opened(seal_key("encode_items", content))
+        ItemKey.open(seal_key("encode_items", content))
 
 
 @pytest.mark.parametrize(("bits", "hashes"), [(16, 2), (128, 4)])

@@ -39,7 +39,7 @@ def test_frames_hold_no_key_and_all_lists_are_equally_long() -> None:
     align([[b"patient-1", b"patient-2", b"patient-3"], [b"patient-2", b"patient-7"]], frames.append)
     assert not any(b"patient" in frame for frame in frames)
     messages = [decode_frame(frame)[1] for frame in frames]
-    lists = [message.array("points", np.uint8, None, 32) for message in messages if message.kind == "rows/round"]
+    lists = [message.get_array("points", np.uint8, None, 32) for message in messages if message.kind == "rows/round"]
     assert [len(points) for points in lists] == [4, 4]
     seen = [bytes(point) for points in lists for point in points]
     assert len(set(seen)) == 8  # the common person looks different in both

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import PartyError
-from sfumato.parties.group import map_points
+from sfumato.parties.group import map_over_points
 from sfumato.parties.liveness import Activity, SignsOfLife, follow_activity, stop_if_failed
 from sfumato.parties.message import HEAD, VERSION
 from sfumato.parties.network import compute
-from sfumato.parties.tls_network import TlsNetwork, drain_writer, read_frame
+from sfumato.parties.tls_network import TlsNetwork, drain_writer, read_network_frame
 from tests.parties.site_folders import SiteFolder, make_folders
 from tests.parties.test_tls_network import run_all
 
@@ -65,7 +65,7 @@ def test_a_computation_ends_when_another_site_has_failed(folders: list[SiteFolde
     async def take_part(network: TlsNetwork) -> object:
         if network.site == "south":
             raise PartyError("this site cannot go on")
-        return await compute(map_points, work, [b""] * 20_000)
+        return await compute(map_over_points, work, [b""] * 20_000)
 
     results = run_all(folders, dict.fromkeys(("east", "north", "south"), take_part))
     assert any('site "south": it stopped' in str(results[site]) for site in ("east", "north")), results
@@ -122,7 +122,7 @@ def test_parts_of_a_large_frame_are_signs_of_life() -> None:
         reader, parts = asyncio.StreamReader(), []
         frame = HEAD.pack(b"sfpt", VERSION, 0, 1 << 20) + bytes(1 << 20)
         reader.feed_data(frame)
-        return await read_frame(reader, 1 << 21, lambda: parts.append(1)), len(parts)
+        return await read_network_frame(reader, 1 << 21, lambda: parts.append(1)), len(parts)
 
     frame, parts = asyncio.run(read())
     assert len(frame) == HEAD.size + (1 << 20)

@@ -32,14 +32,14 @@ def test_a_frame_survives_the_wire() -> None:
     assert envelope == ENVELOPE
     assert message.kind == "union/mix"
     assert message.facts == {"count": 2, "last": True, "name": "x"}
-    assert message.array("points", np.uint8, None, 32).shape == (2, 32)
-    assert message.array("shares", np.uint64, 3).tolist() == [0, 1, 2]
+    assert message.get_array("points", np.uint8, None, 32).shape == (2, 32)
+    assert message.get_array("shares", np.uint64, 3).tolist() == [0, 1, 2]
     with pytest.raises(PartyError, match="agreed form"):
-        message.array("shares", np.uint64, 4)
+        message.get_array("shares", np.uint64, 4)
     with pytest.raises(PartyError, match="agreed form"):
-        message.array("shares", np.int64, 3)
+        message.get_array("shares", np.int64, 3)
     with pytest.raises(PartyError, match="fact"):
-        message.fact("last", int)
+        message.get_fact("last", int)
 
 
 @given(st.integers(0, 400), st.binary(min_size=1, max_size=4))
@@ -101,7 +101,7 @@ def test_large_frames_and_other_versions_are_refused_by_their_head() -> None:
 async def exchange_numbers(network: Network, own: int) -> list[int]:
     received = await network.exchange("sum/number", {"number": np.array([own], dtype=np.int64)})
     network.learn(f"{len(received)} numbers")
-    return [int(message.array("number", np.int64, 1)[0]) for message in received.values()]
+    return [int(message.get_array("number", np.int64, 1)[0]) for message in received.values()]
 
 
 def test_sites_in_one_process_exchange_messages() -> None:

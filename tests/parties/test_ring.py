@@ -46,5 +46,5 @@ def test_colluding_neighbours_find_the_term_between_them() -> None:
     frames: list[bytes] = []
     compare([[11], [-7], [3]], bits=16, tap=frames.append)
     rings = [message for _, message in map(decode_frame, frames) if message.kind == "compare/ring"]
-    sent, got = (int(message.array("sums", np.uint64, 1)[0]) for message in rings)
+    sent, got = (int(message.get_array("sums", np.uint64, 1)[0]) for message in rings)
     assert (got - sent) % 2**16 == -7 % 2**16

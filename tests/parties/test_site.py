@@ -142,4 +142,4 @@ def test_addresses_are_checked(tmp_path: Path) -> None:
     text = folders[0].config.read_text(encoding="utf-8")
     folders[0].config.write_text(text.replace(f"127.0.0.1:{folders[1].port}", "somewhere"), encoding="utf-8")
     with pytest.raises(PolicyError, match="host and a port"):
-        SiteConfig.read(folders[0].config).connecting()
+        SiteConfig.read(folders[0].config).build_connection()

@@ -16,7 +16,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, PartyError
-from sfumato.parties.certificates import make_identity, read_certificate
+from sfumato.parties.certificates import make_identity, read_site_certificate
 from sfumato.parties.horizontal import JointQuestion, mine_site
 from sfumato.parties.message import HEAD, VERSION, Envelope, Message, encode_frame
 from sfumato.parties.network import Network
@@ -300,6 +300,6 @@ def test_keys_are_private_and_never_overwritten(folders: list[SiteFolder]) -> No
         asyncio.run(run_part(site, folders, mine, 1, 1))
     (site.folder / "north.crt").write_text("no certificate", encoding="utf-8")
     with pytest.raises(DataError, match="not a certificate"):
-        read_certificate("north", site.folder / "north.crt")
+        read_site_certificate("north", site.folder / "north.crt")
     with pytest.raises(DataError, match="cannot be read"):
-        read_certificate("north", site.folder / "missing.crt")
+        read_site_certificate("north", site.folder / "missing.crt")

@@ -129,7 +129,7 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
     cells = case.cells()
     ledger = EntryLedger(cells, case.question)
     ledger.add(RuleMining(cells, case.question).rules(cells.states))
-    known = {ledger.spelling(rule) for rule in range(ledger.known)}
+    known = {ledger.spell_rule(rule) for rule in range(ledger.known)}
     known_rows = np.isin(np.arange(len(cells.codes)), ledger.held)[:, None]
     shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0) & known_rows).tolist()
     if not shown:
@@ -140,7 +140,7 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
         ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANKED else BLANKED)
     blanked = {(int(row), int(column)) for row, column in np.argwhere(ledger.states == BLANKED)}
     now = {_text(rule) for rule in case.rules(blanked)}
-    opened = {ledger.spelling(int(rule)) for rule in ledger.books.opened[: ledger.open]}
+    opened = {ledger.spell_rule(int(rule)) for rule in ledger.books.opened[: ledger.open]}
     assert opened == known & now
 
 

@@ -314,9 +314,9 @@ def test_the_published_search_is_table_2_word_by_word(seed: int) -> None:
     expected = literally(records, start.record.tolist(), start.category.tolist())
     found = run_phase_two(records, start)
     assert found.answer.category.tolist() == expected
-    assert found.answer.cost(records) == start.cost(records) + sum(swap.cost for swap in found.swaps)
+    assert found.answer.compute_cost(records) == start.compute_cost(records) + sum(swap.cost for swap in found.swaps)
     shift = int(np.abs(start.shift(records)).sum())
-    assert find_prices(records, shift, inf)[1].bound <= found.answer.cost(records)
+    assert find_prices(records, shift, inf)[1].bound <= found.answer.compute_cost(records)
 
 
 @settings(max_examples=200, deadline=None)

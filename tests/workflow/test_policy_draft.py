@@ -17,7 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.population import generate_population
-from sfumato.workflow.draft_methods import PURPOSES, bound_share, round_down
+from sfumato.workflow.draft_methods import PURPOSES, bound_drafted_share, round_down
 from sfumato.workflow.draft_source import DraftSource, detect_shape
 from sfumato.workflow.pipeline import run
 
@@ -329,7 +329,7 @@ def test_the_gates_limit_is_above_what_chance_gives(count: int, share: float) ->
 
     highest = max(int(hits) for hits in chance.binomial(count, share, 1000))
     outcome = Outcome(attempts=count, successes=highest, baseline=0)
-    assert outcome.high <= bound_share(share, count) <= 1
+    assert outcome.high <= bound_drafted_share(share, count) <= 1
 
 
 def test_numbers_of_a_draft_that_leave_do_not_count_the_originals(tmp_path: Path) -> None:

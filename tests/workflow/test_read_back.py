@@ -32,9 +32,9 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _write(frame: pl.DataFrame, folder: Path, form: str = "csv") -> tuple[sf.Table, Path, dict[str, Any]]:
     table, shape = sf.Table.of(frame, roles=dict.fromkeys(frame.columns, "insensitive")), TableShape()
-    path = folder / shape.file(form)
+    path = folder / shape.name_file(form)
     shape.write(table, path, form)
-    body = shape.described(table, form)
+    body = shape.describe_file(table, form)
     return table, path, {**body, "data": {**body["data"], "format": form}}
 
 

@@ -85,9 +85,9 @@ def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
     """Names with blanks and empty baskets: only the long form holds both."""
     baskets = sf.Baskets.of([["whole milk"], ["whole milk", "eggs"], []])
     shape = find_shape(baskets)
-    form = shape.usual_format(baskets)
+    form = shape.choose_format(baskets)
     assert form == "long"
-    path = tmp_path / shape.file(form)
+    path = tmp_path / shape.name_file(form)
     shape.write(baskets, path, form)
     read = shape.read(path, {"data": {"format": form}})
     shape.refuse_changed(baskets, read)

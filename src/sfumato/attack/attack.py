@@ -121,7 +121,7 @@ class Attack(Description, ABC):
     shape: ClassVar[str] = "table"
     """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""
         return self.model_dump(mode="json", exclude=set(self.private_fields))
 

@@ -357,7 +357,7 @@ def report_stop(stop: StopSignals, wants_json: bool) -> NoReturn:
     number = stop.number or signal.SIGINT
     kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")
     word = {"Terminated": "terminated", "HungUp": "hung up"}.get(kind, "interrupted")
-    done = stop.completions()
+    done = stop.list_completions()
     message = f"{word}, but {'; '.join(done)}" if done else f"{word}; nothing was published"
     _exit_with_error(kind, message, BY_SIGNAL + number, wants_json)
 

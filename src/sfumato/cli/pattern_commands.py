@@ -273,7 +273,7 @@ def _list_channels(
     data: str, k: int, min_support: str | None, maximal: bool, reading: tuple[str | None, str, str]
 ) -> pl.DataFrame:
     from sfumato.baskets import Baskets
-    from sfumato.cli.mining_commands import parse_support
+    from sfumato.cli.mining_job import parse_support
     from sfumato.errors import PolicyError
     from sfumato.mine import inference_channels
 

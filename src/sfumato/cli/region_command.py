@@ -40,7 +40,7 @@ def region_command(
     section = PointsSection(x=x, y=y, coordinates=coordinates, regions=described, split=_parse_split(split))
     refuse_unsafe_outputs([out], [data, polygons, cells])
     with show_progress(as_json):
-        found = Sequences.from_points(data, **section.arguments(), id=id_column, time=time, separator=separator)
+        found = Sequences.from_points(data, **section.build_arguments(), id=id_column, time=time, separator=separator)
         bare = Sequences(found.items, found.offsets, found.element_offsets, found.codes)
         bare.write(out)
     visits = int(found.offsets[-1])

@@ -22,7 +22,7 @@ class TreeOptions:
     separator: str | None
 
 
-def grow_tree(data: str, target: str | None, options: TreeOptions, out: Path | None, as_json: bool) -> None:
+def grow_printed_tree(data: str, target: str | None, options: TreeOptions, out: Path | None, as_json: bool) -> None:
     """Grow a tree on a table, or on the table of a release folder, print it, and write it as JSON."""
     from sfumato.errors import PolicyError
     from sfumato.mine import train_c45, write_tree

@@ -48,7 +48,7 @@ def allocate_numbers(size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.frombuffer(pa.allocate_buffer(size * np.dtype(kind).itemsize), dtype=kind)
 
 
-def share_numbers(values: npt.NDArray[Any]) -> pa.Array:
+def borrow_numbers(values: npt.NDArray[Any]) -> pa.Array:
     """Numbers as an array of arrow, none of them missing; copied only if their memory is Python's."""
     import pyarrow as pa
 

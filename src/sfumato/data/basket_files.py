@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
 from sfumato.data.compression import PACKING_FAULTS
-from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.file_limits import BoundedStream, explain_damaged_packing, read_whole, refuse_special
 from sfumato.data.near_files import explain_unreadable
 from sfumato.data.source import is_database, parse_source
@@ -109,7 +109,7 @@ def is_table_file(path: Path) -> bool:
     try:
         refuse_special(Path(source.location))
         with BoundedStream(Path(source.location)) as file:
-            return source.table is not None or find_kind(file.read(HEAD)) is not None
+            return source.table is not None or detect_file_kind(file.read(HEAD)) is not None
     except (OSError, ValueError, *PACKING_FAULTS):
         return False  # whoever reads the file says why it cannot be read
 
@@ -155,7 +155,7 @@ def spell_fimi_items(path: Path, items: Values) -> list[str]:
 def write_spmf_baskets(path: Path, baskets: BasketArrays) -> None:
     """Write one basket per line, with a header of names if items are text; without ids."""
     refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
-    header, words = number_items(path, baskets.items)
+    header, words = number_spmf_items(path, baskets.items)
     write_text(path, [*header, *format_basket_lines(words, baskets)])
 
 
@@ -328,7 +328,7 @@ def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values
     return items
 
 
-def number_items(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[str]]:
+def number_spmf_items(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[str]]:
     """An SPMF header and the word for each item: integers are themselves, text gets numbers and names."""
     if any(isinstance(item, str) for item in items):
         unwritable = sum("\n" in str(item) or "\r" in str(item) for item in items)

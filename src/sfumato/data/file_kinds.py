@@ -54,7 +54,7 @@ _NEEDS = {
 """Kind → its name in a message, the library that reads it, and the extra that installs the library."""
 
 
-def find_kind(head: bytes) -> str | None:
+def detect_file_kind(head: bytes) -> str | None:
     """The kind of a binary or JSON file, by its first bytes; None for a table of text cells."""
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind is not None:

@@ -22,7 +22,7 @@ import polars as pl
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.coded_cells import list_values
 from sfumato.data.compression import PACKING_FAULTS
-from sfumato.data.file_kinds import HEAD, find_kind, name_kind
+from sfumato.data.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.file_limits import explain_damaged_packing, read_whole, refuse_special
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, quote_names
@@ -75,7 +75,7 @@ class Hierarchy:
         try:
             refuse_special(Path(path))
             content = read_whole(Path(path))
-            if (kind := find_kind(content[:HEAD])) is not None:
+            if (kind := detect_file_kind(content[:HEAD])) is not None:
                 raise DataError(f"{path}: this is {name_kind(kind)}; a hierarchy is a text file, so save it as .csv")
             text = content.decode("utf-8-sig")
         except PACKING_FAULTS:

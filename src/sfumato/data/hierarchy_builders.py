@@ -34,11 +34,11 @@ class _Builder(Description):
         known = values.drop_nulls().unique().sort()
         if known.is_empty():
             return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
-        rows = self._rows(known)
+        rows = self._build_rows(known)
         topped = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
         return Hierarchy.of(topped, name=f'hierarchy of "{values.name}"')
 
-    def _rows(self, known: pl.Series) -> list[list[str]]:
+    def _build_rows(self, known: pl.Series) -> list[list[str]]:
         """One row per value, from the value up; only the value for a kind that builds differently."""
         return [[text] for text in spell_cells(known).to_list()]
 
@@ -54,7 +54,7 @@ class Intervals(_Builder):
 
     @field_validator("widths")
     @classmethod
-    def _nested(cls, widths: tuple[float, ...]) -> tuple[float, ...]:
+    def _check_nested(cls, widths: tuple[float, ...]) -> tuple[float, ...]:
         if any(width <= 0 for width in widths):
             raise ValueError("every width must be greater than 0")
         if any(
@@ -63,7 +63,7 @@ class Intervals(_Builder):
             raise ValueError("every width must be a multiple of the previous one, so that levels nest")
         return widths
 
-    def _rows(self, known: pl.Series) -> list[list[str]]:
+    def _build_rows(self, known: pl.Series) -> list[list[str]]:
         # In exact fractions: 0.3 begins an interval of width 0.1, although 0.3 / 0.1 is less than 3 in floats.
         numbers = [_parse_decimal(number) for number in _require_numbers(known).tolist()]
         rows = [[text] for text in spell_cells(known).to_list()]
@@ -96,7 +96,7 @@ class Quantiles(_Builder):
 
     @field_validator("counts")
     @classmethod
-    def _nested(cls, counts: tuple[int, ...]) -> tuple[int, ...]:
+    def _check_nested(cls, counts: tuple[int, ...]) -> tuple[int, ...]:
         if any(count < 1 for count in counts) or any(many % few or many <= few for many, few in pairwise(counts)):
             raise ValueError("every count must be a divisor of the previous one, so that levels nest")
         return counts
@@ -151,7 +151,7 @@ class Prefix(_Builder):
             raise ValueError("the number of kept characters must decrease from level to level")
         return keep
 
-    def _rows(self, known: pl.Series) -> list[list[str]]:
+    def _build_rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
         usual = max(multimode(map(len, texts)))
 
@@ -174,7 +174,7 @@ class Dates(_Builder):
 
     @field_validator("units")
     @classmethod
-    def _nested(cls, units: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_nested(cls, units: tuple[str, ...]) -> tuple[str, ...]:
         order = ["week", "month", "quarter", "year", "decade"]
         places = [order.index(unit) for unit in units]
         if places != sorted(set(places)):
@@ -194,7 +194,7 @@ class Dates(_Builder):
             return form
         return form
 
-    def _rows(self, known: pl.Series) -> list[list[str]]:
+    def _build_rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
         dates = [self._parse_date(text) for text in texts]
         unread = sum(moment is None for moment in dates)

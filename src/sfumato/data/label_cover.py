@@ -49,7 +49,7 @@ class LabelCover:
         np.subtract.at(steps, self.stop, share)
         return np.cumsum(steps, axis=0)[:-1]
 
-    def total(self, values: npt.ArrayLike) -> Floats:
+    def sum_leaves(self, values: npt.ArrayLike) -> Floats:
         """The sum of the leaves' values over each label's cover; values are leaves, or leaves × anything."""
         ordered = np.asarray(values, dtype=np.float64)[self.order]
         before = np.concatenate([np.zeros((1, *ordered.shape[1:])), np.cumsum(ordered, axis=0)])
@@ -68,7 +68,7 @@ class LabelCover:
         inside = (run >= 0) & (self.label[run] == label) & (position < self.stop[run])
         return np.asarray(inside, dtype=np.bool_) if len(self.label) else np.zeros(len(label), dtype=np.bool_)
 
-    def matrix(self) -> Flags:
+    def build_matrix(self) -> Flags:
         """Labels × leaves: whether the label covers the leaf."""
         steps = np.zeros((self.labels, len(self.order) + 1), dtype=np.int8)
         # No two runs of a label touch, so no position is incremented twice in one direction.
@@ -100,4 +100,4 @@ class ColumnReading:
     def share(self, values: npt.ArrayLike) -> Floats:
         """The mean of the leaves' values (leaves, or leaves × anything) over each label's cover."""
         counts = self.cover.counts.reshape(-1, *[1] * (np.ndim(values) - 1))
-        return np.asarray(self.cover.total(values) / counts, dtype=np.float64)
+        return np.asarray(self.cover.sum_leaves(values) / counts, dtype=np.float64)

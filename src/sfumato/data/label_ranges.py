@@ -12,7 +12,7 @@ import re
 
 import polars as pl
 
-from sfumato.data.moments_in_text import find_moment_kind, parse_moment, read_moments
+from sfumato.data.moments_in_text import find_moment_kind, locate_moments, parse_moment
 
 _RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
 
@@ -68,7 +68,7 @@ def is_range(label: str) -> bool:
 
 def read_positions(texts: pl.Series) -> pl.Series:
     """Values as numbers or as moments in time, whichever the column holds; null for what is neither."""
-    moments = read_moments(texts) if texts.dtype == pl.String else None
+    moments = locate_moments(texts) if texts.dtype == pl.String else None
     return texts.cast(pl.Float64, strict=False) if moments is None else moments
 
 

@@ -65,11 +65,11 @@ def _find_suspects(numbers: pl.Series) -> set[float]:
     negative = numbers.filter(numbers < 0).to_list()
     suspects = set(negative) if len(negative) <= MOST_NEGATIVE and NEGATIVE.issuperset(negative) else set()
     others = [number for number in numbers.to_list()[-4:] if number not in suspects]
-    while len(others) > 1 and others[-1] in NINES and 2 * _largest_below(others) < others[-1]:
+    while len(others) > 1 and others[-1] in NINES and 2 * _find_largest_below(others) < others[-1]:
         suspects.add(others.pop())
     return suspects if len(suspects) < len(numbers) else set()
 
 
-def _largest_below(numbers: list[float]) -> float:
+def _find_largest_below(numbers: list[float]) -> float:
     """The largest number that is no row of nines itself: 998 and 999 are often two marks."""
     return max((number for number in numbers[:-1] if number not in NINES), default=numbers[0])

@@ -34,7 +34,7 @@ _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 _EPOCH = date(1970, 1, 1)
 
 
-def read_moments(texts: pl.Series) -> pl.Series | None:
+def locate_moments(texts: pl.Series) -> pl.Series | None:
     """The position in time of each text; None unless every known one is a moment of the same kind."""
     known = texts.drop_nulls()
     kind = find_moment_kind(known[0]) if len(known) else None
@@ -53,7 +53,7 @@ def read_moments(texts: pl.Series) -> pl.Series | None:
 
 def are_moments(texts: pl.Series) -> bool:
     """Whether every known text is a moment of the same kind."""
-    return read_moments(texts) is not None
+    return locate_moments(texts) is not None
 
 
 class UtcSpelling:
@@ -63,7 +63,7 @@ class UtcSpelling:
 
     def read(self, texts: pl.Series) -> pl.Series:
         """Microseconds; null for what is not a timestamp in a zone."""
-        moments = read_moments(texts)
+        moments = locate_moments(texts)
         return pl.repeat(None, len(texts), dtype=pl.Int64, eager=True) if moments is None else moments.cast(pl.Int64)
 
     def write(self, numbers: pl.Series) -> pl.Series:
@@ -76,7 +76,7 @@ def find_utc_spelling(column: pl.Series) -> UtcSpelling | None:
     known = column.drop_nulls().head(1) if column.dtype == pl.String else None
     if known is None or not len(known) or find_moment_kind(known[0]) != "moment in a zone":
         return None
-    return UtcSpelling() if read_moments(column) is not None else None
+    return UtcSpelling() if locate_moments(column) is not None else None
 
 
 def _read_days(texts: pl.Series, spelling: str | None) -> pl.Series:

@@ -20,7 +20,7 @@ from sfumato.arrays import Codes, Ints
 from sfumato.data.basket_files import (
     Values,
     name_items,
-    number_items,
+    number_spmf_items,
     parse_item_types,
     read_text,
     strip_spmf_comments,
@@ -73,7 +73,7 @@ def read_pattern_arrays(path: Path) -> PatternArrays:
 
 def write_pattern_arrays(path: Path, patterns: PatternArrays) -> None:
     """Write one itemset per line, with a header that gives the number of baskets."""
-    header, words = number_items(path, patterns.items)
+    header, words = number_spmf_items(path, patterns.items)
     header_lines = [("@BASKETS", patterns.baskets), ("@COMPLETE_FROM", patterns.complete_from)]
     header += [f"{name}={number}" for name, number in header_lines if number is not None]
     write_text(path, [*header, *_format_pattern_lines(words, patterns)])

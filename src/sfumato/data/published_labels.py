@@ -24,7 +24,7 @@ from sfumato.data.coded_cells import encode_cells, encode_narrowly, list_values
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.data.label_ranges import parse_moments, parse_range, parse_words
-from sfumato.data.moments_in_text import read_moments
+from sfumato.data.moments_in_text import locate_moments
 from sfumato.errors import DataError
 from sfumato.text_codes import place_texts
 
@@ -118,7 +118,7 @@ class Domain:
     @cached_property
     def moments(self) -> Floats | None:
         """The leaves as positions in time; None unless every one of them is a moment of one kind."""
-        positions = read_moments(pl.Series(self.leaves, dtype=pl.String)) if self.numbers is None else None
+        positions = locate_moments(pl.Series(self.leaves, dtype=pl.String)) if self.numbers is None else None
         return None if positions is None else positions.to_numpy()
 
     @property
@@ -126,9 +126,9 @@ class Domain:
         """The leaves as numbers or as positions in time; None if they have no order but that of their text."""
         return self.moments if self.numbers is None else self.numbers
 
-    def covered(self, label: str | None) -> Ints:
+    def list_covered(self, label: str | None) -> Ints:
         """The leaves that a label covers, ascending; none for a missing cell."""
-        return np.flatnonzero(self.matrix([label])[0]).astype(np.int64)
+        return np.flatnonzero(self.build_matrix([label])[0]).astype(np.int64)
 
     def count(self, label: str | None) -> int:
         """How many leaves a label covers."""
@@ -136,19 +136,19 @@ class Domain:
 
     def measure_label_loss(self, label: str | None) -> float:
         """(leaves covered − 1) / (leaves − 1): 0 for an original or a missing cell, 1 for a suppressed one."""
-        return float(self.losses([label])[0])
+        return float(self.measure_losses([label])[0])
 
-    def losses(self, labels: Labels) -> Floats:
-        """`loss_of` each label."""
+    def measure_losses(self, labels: Labels) -> Floats:
+        """`measure_label_loss` of each label."""
         texts = _spell_labels(labels)
         scale = max(len(self.leaves) - 1, 1)
         lost = np.maximum(self.cover(labels).counts - 1, 0) / scale
         lost[[text == SUPPRESSED for text in texts]] = 1.0
         return lost
 
-    def matrix(self, labels: Labels) -> Flags:
+    def build_matrix(self, labels: Labels) -> Flags:
         """Labels × leaves: whether the label covers the leaf."""
-        return self.cover(labels).matrix()
+        return self.cover(labels).build_matrix()
 
     def cover(self, labels: Labels) -> LabelCover:
         """The leaves that each label covers; an error gives the number of labels that do not belong to this column.
@@ -179,7 +179,7 @@ class Domain:
             return True
         ends = self._parse_ends(label)
         if ends is None:
-            return bool(self._set_runs(label) or self._word_runs(label))
+            return bool(self._set_runs(label) or self._find_word_runs(label))
         low, high = (
             np.searchsorted(self._sorted_positions, ends[0]),
             np.searchsorted(self._sorted_positions, ends[1], "right"),
@@ -202,7 +202,7 @@ class Domain:
             )
         return codes
 
-    def exact(self, original: pl.Series) -> ColumnReading:
+    def read_exactly(self, original: pl.Series) -> ColumnReading:
         """An original column, in which every cell is a leaf or missing."""
         every = np.arange(len(self.leaves) + 1, dtype=np.int64)
         return ColumnReading(self.codes(original), LabelCover(len(every), every, every, every, every + 1))
@@ -212,9 +212,9 @@ class Domain:
         them."""
         labels = encode_cells(published)
         values = labels.values if published.dtype.is_numeric() else spell_cells(labels.values)
-        return ColumnReading(labels.codes, self._with_missing(values, holes))
+        return ColumnReading(labels.codes, self._add_missing_leaf(values, holes))
 
-    def _with_missing(self, labels: pl.Series, holes: bool) -> LabelCover:
+    def _add_missing_leaf(self, labels: pl.Series, holes: bool) -> LabelCover:
         """The covers with one more leaf: a missing cell covers it, and so does a label that covers everything."""
         cover = self.cover(labels)
         leaves, texts = len(self.leaves), _spell_labels(labels)
@@ -247,7 +247,7 @@ class Domain:
                 if ends is not None:
                     read.add_range(number, *ends)
                     continue
-            runs = self._set_runs(text) or self._word_runs(text) if runs is None else runs
+            runs = self._set_runs(text) or self._find_word_runs(text) if runs is None else runs
             if runs is None:
                 read.strange += 1
             else:
@@ -303,7 +303,7 @@ class Domain:
     def _sorted_words(self) -> list[str]:
         return [self.spellings[leaf] for leaf in self.word_order.tolist()]
 
-    def _word_runs(self, text: str) -> Runs | None:
+    def _find_word_runs(self, text: str) -> Runs | None:
         """The runs of the words between the ends of a range; None if it is none, or none of them is a leaf."""
         ends = parse_words(text) if self.positions is None else None
         if ends is None:

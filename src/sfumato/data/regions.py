@@ -75,7 +75,7 @@ class Bounds:
             raise PolicyError("bounds are left, bottom, right and top, with left < right and bottom < top")
 
     @classmethod
-    def around(cls, points: Points) -> Bounds:
+    def enclose(cls, points: Points) -> Bounds:
         """The smallest rectangle with all points; half a unit of room where they are on one line."""
         left, right = float(points.x.min()), float(points.x.max())
         bottom, top = float(points.y.min()), float(points.y.max())
@@ -107,7 +107,7 @@ class Grid(Regions):
 
     def fit(self, points: Points) -> Grid:
         """The same grid with its bounds, columns and rows settled for some points."""
-        bounds = self.bounds if isinstance(self.bounds, Bounds) else Bounds.around(points)
+        bounds = self.bounds if isinstance(self.bounds, Bounds) else Bounds.enclose(points)
         if self.cell is None:
             return Grid(self.columns, self.rows, bounds)
         wide, high = self.cell, self.cell

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.data.basket_files import name_items, number_items, read_text, strip_spmf_comments, write_text
+from sfumato.data.basket_files import name_items, number_spmf_items, read_text, strip_spmf_comments, write_text
 from sfumato.errors import DataError
 
 _LINE = re.compile(r"([^#]*?)\s*==>\s*([^#]+?)\s*#SUP:\s*(\d{1,18})\s+#CONF:\s*([0-9.eE+-]+)\s*")
@@ -48,7 +48,7 @@ def is_rule_set_file(path: Path) -> bool:
 def write_rule_set(path: Path, rules: RuleSet) -> None:
     """Write the whole file, or nothing."""
     items = sorted({item for rule in rules.rules for item in (*rule.left, *rule.right)})
-    header, words = number_items(path, items)
+    header, words = number_spmf_items(path, items)
     word = dict(zip(items, words, strict=True))
     lines = [
         f"{' '.join([*(word[item] for item in rule.left), '==>', *(word[item] for item in rule.right)])} "

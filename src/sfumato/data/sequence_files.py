@@ -78,7 +78,7 @@ def read_long_sequences(
 def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
     """Write one sequence per line, with a header of names if items are text; without ids."""
     files.refuse_nothing(path, sequences.offsets)
-    header, words = files.number_items(path, sequences.items)
+    header, words = files.number_spmf_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
         pieces = np.array([*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"], dtype=object)
         codes = np.insert(sequences.codes, sequences.offsets[1:], len(words))

@@ -18,7 +18,7 @@ import polars as pl
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.binary import BinaryPart, read_binary
 from sfumato.data.column_labels import LabelledFrame, apply_labels
-from sfumato.data.file_kinds import ARROW_KINDS, HEAD, find_kind, name_kind
+from sfumato.data.file_kinds import ARROW_KINDS, HEAD, detect_file_kind, name_kind
 from sfumato.data.foreign_worker import LABELS, STATISTICS
 from sfumato.data.json_table import read_json_table
 from sfumato.data.near_files import ask_for_file
@@ -96,14 +96,14 @@ def has_stored_types(path: str | Path) -> bool:
     source = parse_source(path)
     if source.kind in ("postgresql", "duckdb", "spark"):
         return True
-    return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in ARROW_KINDS
+    return detect_file_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in ARROW_KINDS
 
 
 def has_stored_text(path: str | Path) -> bool:
     """Whether a file declares which columns are text, as SPSS, Stata and SAS do: a column of digits stays text."""
     if parse_source(path).kind != "file":
         return False
-    return find_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
+    return detect_file_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
 
 
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -116,7 +116,7 @@ def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
 
 
 def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
-    kind = find_kind(read_first_bytes(path, HEAD))
+    kind = detect_file_kind(read_first_bytes(path, HEAD))
     if source.kind not in ("file", kind):
         raise DataError(f"{path}: this is not {name_kind(source.kind)}; check the address")
     if source.table is not None and kind not in ("excel", "sqlite", "duckdb"):

@@ -50,7 +50,7 @@ class VisitArrays(NamedTuple):
     """Points that lie in no region."""
 
 
-def map_points(
+def map_points_to_regions(
     points: str | PathLike[str] | pl.DataFrame | Any,
     regions: Regions,
     columns: PointColumns = USUAL_COLUMNS,

@@ -32,12 +32,12 @@ from sfumato.data.basket_files import (
     strip_spmf_comments,
     tokenize,
 )
-from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.line_blocks import read_first_lines, read_line_blocks
 from sfumato.data.long_form import check_dialect, choose_long_separator, explain_missing_column, flag_missing_cells
 from sfumato.data.source import is_database
 from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
-from sfumato.engine.duckdb_rows import explain_damaged, open_connection, quote_text, require_duckdb
+from sfumato.engine.duckdb_rows import explain_damaged, open_connection, quote_sql_text, require_duckdb
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_baskets import BATCH_BASKETS, BasketWriter, StoredBaskets
@@ -203,7 +203,7 @@ def _choose_separator(path: Path, columns: tuple[str, ...], separator: str | Non
 
 
 def _read_typed_rows(path: Path, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
-    if find_kind(read_first_bytes(path, HEAD)) != "parquet":
+    if detect_file_kind(read_first_bytes(path, HEAD)) != "parquet":
         raise DataError(
             f"{path}: the engine duckdb reads baskets in text and Parquet files; use --engine memory, or convert it"
         )
@@ -255,7 +255,7 @@ def explain_missing_rows(path: Path, column: str, missing: int, rows: int, first
 def _group_rows(path: Path, staged: Path, grouped: Path, item: str, rows: int, scratch: Path) -> None:
     """Sort the codes of all baskets by the first row of each; a code that a basket has twice is kept once."""
     duckdb = require_duckdb()
-    table = f"read_parquet({quote_text(str(staged))})"
+    table = f"read_parquet({quote_sql_text(str(staged))})"
     owners = f"(SELECT id, min(row) AS first, count(*) AS many FROM {table} GROUP BY id)"
     joined = f"{table} AS r JOIN {owners} AS o USING (id)"
     report_progress("grouping baskets")
@@ -266,7 +266,7 @@ def _group_rows(path: Path, staged: Path, grouped: Path, item: str, rows: int, s
             if missing:
                 raise explain_missing_rows(path, item, missing, rows, first)
             ordered = f"SELECT o.first, r.code FROM {joined} GROUP BY 1, 2 ORDER BY 1, 2"
-            connection.execute(f"COPY ({ordered}) TO {quote_text(str(grouped))} (FORMAT parquet)")
+            connection.execute(f"COPY ({ordered}) TO {quote_sql_text(str(grouped))} (FORMAT parquet)")
     except duckdb.OutOfMemoryException:
         raise DataError(
             f"{path}: grouping the baskets needs more than {format_size(find_memory_budget())} of memory; set "

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.source import is_server, is_spark_table
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import read_first_bytes
@@ -64,7 +64,7 @@ def choose_basket_engine(source: BasketSource, wanted: EngineName = "auto") -> E
     if not path.is_file() or not can_stage(source):
         return EngineChoice("memory", "which reads this kind of data")
     try:
-        is_parquet = find_kind(read_first_bytes(path, HEAD)) == "parquet"
+        is_parquet = detect_file_kind(read_first_bytes(path, HEAD)) == "parquet"
         cells = _estimate_file(path, "parquet") if is_parquet else 0
     except (pa.ArrowException, OSError):
         return EngineChoice("memory", "which reads this kind of data")
@@ -94,7 +94,7 @@ def estimate_cells(path: str | Path) -> int | None:
     for file in list_input_files(path):
         if not file.is_file() or not file.stat().st_size:
             return None
-        kind = find_kind(read_first_bytes(file, HEAD))
+        kind = detect_file_kind(read_first_bytes(file, HEAD))
         if kind not in _STORED:
             return None
         try:

@@ -25,7 +25,7 @@ DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
 
 def read_coded_columns(batch: pa.RecordBatch) -> pl.DataFrame:
     """Those columns that are dictionaries of distinct texts, as coded columns."""
-    texts = {name: list_texts(batch.column(name)) for name in batch.schema.names}
+    texts = {name: list_dictionary_texts(batch.column(name)) for name in batch.schema.names}
     kinds = {name: pl.Enum(listed) for name, listed in texts.items() if listed is not None}
     places = pl.DataFrame([_shorten_places(name, batch.column(name).indices, kinds[name]) for name in kinds])
     return places.select(pl.col(name).cat.to(kind) for name, kind in kinds.items())
@@ -47,7 +47,7 @@ def _choose_number(count: int) -> Any:
     return np.uint8 if count < 1 << 8 else np.uint16 if count < 1 << 16 else np.uint32
 
 
-def list_texts(cells: pa.Array) -> list[str] | None:
+def list_dictionary_texts(cells: pa.Array) -> list[str] | None:
     """The texts of a dictionary; None if it is none, or some text is missing or there twice."""
     if not pa.types.is_dictionary(cells.type):
         return None

@@ -35,7 +35,7 @@ def fits_places(widths: Sequence[int]) -> bool:
     return few and places * _BYTES_A_PLACE <= find_memory_budget() * _SHARE
 
 
-def count_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -> PlaceCounts:
+def count_rows_at_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -> PlaceCounts:
     """Count rows at their places; rows that come first in the order of the columns' codes have the lower ones."""
     from sfumato.kernels.dense_counts import count_at_places
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
-from sfumato.data.arrow_memory import share_numbers
+from sfumato.data.arrow_memory import borrow_numbers
 from sfumato.engine.coded_columns import read_coded_columns
-from sfumato.engine.dense_counts import count_places, fits_places, split_places
+from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.stored_rows import (
@@ -96,7 +96,7 @@ class DuckdbRows(StoredRows):
         if (widths := self._list_widths(columns)) is None:
             return None
         numbers = [ValueNumbers() for _ in columns]
-        found = count_places(read_ahead(self._number_files(list(columns), numbers)), widths)
+        found = count_rows_at_places(read_ahead(self._number_files(list(columns), numbers)), widths)
         parts = zip(columns, numbers, split_places(found.places, widths), strict=True)
         cells = [pl.Series(name, n.list_values(), dtype=self.schema[name]).gather(codes) for name, n, codes in parts]
         return sort_counts(pl.DataFrame([*cells, pl.Series(COUNT, found.counts)]))
@@ -114,11 +114,13 @@ class DuckdbRows(StoredRows):
         widths = [max(codes.missing, int(codes.codes.max(initial=0))) + 1 for codes in maps.values()]
         if self.height >= _MANY_ROWS and fits_places(widths):
             numbers = [ValueNumbers(codes) for codes in maps.values()]
-            found = count_places(read_ahead(self._number_files(list(maps), numbers)), widths)
+            found = count_rows_at_places(read_ahead(self._number_files(list(maps), numbers)), widths)
             if most is not None and len(found.places) > most:
                 raise TooManyRows
             lines = zip(maps, split_places(found.places, widths), strict=True)
-            return RowCounts(pl.DataFrame([pl.Series(name, share_numbers(line)) for name, line in lines]), found.counts)
+            return RowCounts(
+                pl.DataFrame([pl.Series(name, borrow_numbers(line)) for name, line in lines]), found.counts
+            )
         return self._count_joined(maps, most)
 
     def _count_joined(self, maps: Mapping[str, CodeMap], most: int | None) -> RowCounts:
@@ -143,7 +145,7 @@ class DuckdbRows(StoredRows):
         if (counted := self._count_single(columns)) is not None:
             return SizeCounts(*np.unique_counts(counted.counts))
         if (widths := self._list_widths(columns)) is not None:
-            return SizeCounts(*np.unique_counts(count_places(self.iterate_numbered(columns), widths).counts))
+            return SizeCounts(*np.unique_counts(count_rows_at_places(self.iterate_numbered(columns), widths).counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
         found = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
@@ -234,7 +236,7 @@ class DuckdbRows(StoredRows):
 
         Columns are named by their place: to duckdb `a` and `A` are one name.
         """
-        names = ", ".join(quote_text(re.sub(r"[\[*?]", r"[\g<0>]", str(file))) for file in self.files)
+        names = ", ".join(quote_sql_text(re.sub(r"[\[*?]", r"[\g<0>]", str(file))) for file in self.files)
         places = ", ".join(map(self._name, self.schema))
         return f"read_parquet([{names}], hive_partitioning = false) AS r({places})"
 
@@ -378,7 +380,7 @@ def explain_damaged(file: Path) -> DataError:
     return DataError(f"{file}: this is not a Parquet file, or it is damaged or truncated; write it again")
 
 
-def quote_text(text: str) -> str:
+def quote_sql_text(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
 

@@ -17,7 +17,7 @@ from sfumato.engine.stored_rows import StoredRows
 from sfumato.progress import report_progress
 
 
-def number_cells(rows: StoredRows, texts: Mapping[str, pl.Series]) -> dict[str, npt.NDArray[np.integer[Any]]]:
+def number_stored_cells(rows: StoredRows, texts: Mapping[str, pl.Series]) -> dict[str, npt.NDArray[np.integer[Any]]]:
     """The place of each cell among the texts of its column, their number where it is missing or not among them."""
     codes: dict[str, npt.NDArray[np.integer[Any]]] = {
         name: np.zeros(rows.height, dtype=np.min_scalar_type(len(listed))) for name, listed in texts.items()

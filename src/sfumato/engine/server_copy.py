@@ -21,7 +21,7 @@ from sfumato.data.database import open_server_table
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.source import Source
 from sfumato.data.stored_cells import mark_missing
-from sfumato.engine.duckdb_rows import quote_text, require_duckdb
+from sfumato.engine.duckdb_rows import quote_sql_text, require_duckdb
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.errors import DataError, hide_password
@@ -92,10 +92,10 @@ def _spell(rows: pl.DataFrame) -> pl.DataFrame:
 def _sort_file(file: Path, target: Path, scratch: Path) -> None:
     duckdb = require_duckdb()
     settings = {"memory_limit": f"{find_memory_budget() // 2 >> 20}MiB", "temp_directory": str(scratch)}
-    query = f"SELECT * FROM read_parquet({quote_text(str(file))}) ORDER BY ALL NULLS FIRST"
+    query = f"SELECT * FROM read_parquet({quote_sql_text(str(file))}) ORDER BY ALL NULLS FIRST"
     try:
         with duckdb.connect(config=settings) as database:
-            database.execute(f"COPY ({query}) TO {quote_text(str(target))} (FORMAT parquet)")
+            database.execute(f"COPY ({query}) TO {quote_sql_text(str(target))} (FORMAT parquet)")
     except duckdb.Error as error:
         raise DataError(
             f"the copy of the table cannot be sorted ({type(error).__name__}); set SFUMATO_MEMORY higher, or "

@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.cell_types import TypesOfCells
-from sfumato.data.file_kinds import HEAD, find_kind, name_kind
+from sfumato.data.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.foreign_worker import Refused, choose_name, quote_name
 from sfumato.data.source import parse_source
 from sfumato.data.stored_cells import mark_missing
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
-from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_text, require_duckdb
+from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_sql_text, require_duckdb
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.server_copy import stage_server_table
@@ -50,7 +50,7 @@ def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: 
         require_spark()
     source, shown = parse_source(path), hide_password(str(path))
     files = list_input_files(path)
-    kinds = {source.kind if source.kind != "file" else find_kind(read_first_bytes(file, HEAD)) for file in files}
+    kinds = {source.kind if source.kind != "file" else detect_file_kind(read_first_bytes(file, HEAD)) for file in files}
     if kinds == {None}:
         staged = _stage_text_files(files, text, scratch)
     elif text.columns is not None:
@@ -168,7 +168,7 @@ def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path
             named = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in found}
             schema, name = named[_choose_table(list(named), table, file, "duckdb")]
             chosen = f"{quote_name(schema)}.{quote_name(name)}"
-            database.execute(f"COPY (SELECT * FROM {chosen}) TO {quote_text(str(raw))} (FORMAT parquet)")
+            database.execute(f"COPY (SELECT * FROM {chosen}) TO {quote_sql_text(str(raw))} (FORMAT parquet)")
     except duckdb.Error:
         raise DataError(f"{file}: the table cannot be read; is the database damaged, or open elsewhere?") from None
     decimals = _observe_decimals(raw)

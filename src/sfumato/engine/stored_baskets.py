@@ -194,7 +194,7 @@ class BasketWriter:
         self.close()
         items = Baskets(tuple(values), np.array([0, len(values)]), np.arange(len(values), dtype=np.int32)).items
         place = {item: number for number, item in enumerate(items)}
-        rank = np.array([place[_as_stored(value, items)] for value in values], dtype=np.int32)
+        rank = np.array([place[_convert_to_stored(value, items)] for value in values], dtype=np.int32)
         raw = StoredBaskets(source, items, np.zeros(0, dtype=np.int64), self.rows, 0, self._raw)
         files = BasketFiles(self._scratch / f"{self._name}-sizes", self._scratch / f"{self._name}-codes")
         counts, smallest = np.zeros(len(items), dtype=np.int64), np.iinfo(np.int32).max
@@ -211,5 +211,5 @@ class BasketWriter:
         return StoredBaskets(source, items, counts, self.rows, smallest, files)
 
 
-def _as_stored(value: Item, items: Items) -> Item:
+def _convert_to_stored(value: Item, items: Items) -> Item:
     return str(value) if items and isinstance(items[0], str) else int(value)

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Ints, ShortCodes
-from sfumato.engine.coded_columns import list_texts, split_column
+from sfumato.engine.coded_columns import list_dictionary_texts, split_column
 from sfumato.engine.stored_rows import CodeMap
 
 _WIDEST = 1 << 16
@@ -39,7 +39,7 @@ class ValueNumbers:
 
     def number_array(self, cells: pa.Array, line: ShortCodes) -> bool:
         """The same of cells of arrow; False for kinds that polars has to read."""
-        texts = list_texts(cells)
+        texts = list_dictionary_texts(cells)
         if texts is not None:
             places = cells.indices
             codes = pl.Series(places).fill_null(len(texts)).to_numpy() if places.null_count else places.to_numpy()

@@ -77,7 +77,7 @@ def _measure_loss(labels: pl.Series, domain: Domain) -> float:
     """The mean share of leaves that a label leaves open; empty cells do not count."""
     values, counts = count_cells(labels)
     present = values.is_not_null()
-    lost = domain.losses(spell_cells(values.filter(present)).to_list()) @ counts[present.to_numpy()]
+    lost = domain.measure_losses(spell_cells(values.filter(present)).to_list()) @ counts[present.to_numpy()]
     return float(lost) / len(labels) if len(labels) else 0.0
 
 

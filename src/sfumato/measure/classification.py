@@ -88,7 +88,7 @@ def classification_accuracy(
     source = _check_row_origins(original, published, rows)
     released = _TrainingExamples.of(spaces, after, classes.published, source)
     for_tree = _TrainingExamples.of(spaces, drawn_readings, classes.published, source)
-    before = [space.domain.exact(original.frame[space.name]) for space in spaces]
+    before = [space.domain.read_exactly(original.frame[space.name]) for space in spaces]
     true = _TrainingExamples.of(spaces, before, classes.originals, np.arange(len(original)))
     seed = int(chance.generator().integers(2**31))
     tests = [(fold_of == fold, (fold_of >= 0) & (fold_of != fold)) for fold in range(folds)]
@@ -110,8 +110,8 @@ def _count_right_answers(
 ) -> int:
     """How many held-out originals are classified correctly by a model trained on the others."""
     test, train = fold
-    learnt = _train_model(model, lessons.lesson(train, model), seed)
-    return int((learnt(true.features(model)[true.group[test]]) == answers[test]).sum())
+    learnt = _train_model(model, lessons.select_training(train, model), seed)
+    return int((learnt(true.get_features(model)[true.group[test]]) == answers[test]).sum())
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _TargetClasses:
         number = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
         number[seen] = np.arange(len(seen))
         reading = domain.read(published.frame[target], column.null_count() > 0)
-        inside = reading.cover.matrix()[:, seen].astype(np.float64)
+        inside = reading.cover.build_matrix()[:, seen].astype(np.float64)
         parts = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
         row, label = np.nonzero(parts[reading.codes])
         return cls(number[codes], _LabelledRows(row, label, parts[reading.codes[row], label]))
@@ -179,10 +179,10 @@ class _TrainingExamples:
         bins = [reading.share(space.bins)[reading.codes[chosen]] for space, reading in pairs]
         return cls(group, np.hstack(numbers), np.hstack(bins), labelled, person)
 
-    def features(self, model: str) -> Floats:
+    def get_features(self, model: str) -> Floats:
         return self.bins if model == "naive_bayes" else self.numbers
 
-    def lesson(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
+    def select_training(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
         """Features, classes and weights of the examples made from people in the training set."""
         given = self.labelled
         some = train[self.person[given.row]]
@@ -190,7 +190,7 @@ class _TrainingExamples:
         both = self.group[given.row[some]] * classes + given.label[some]
         kind, kind_index = np.unique(both, return_inverse=True)
         weights = np.bincount(kind_index, given.weight[some], len(kind)).astype(np.float64)
-        return self.features(model)[kind // classes], kind % classes, weights
+        return self.get_features(model)[kind // classes], kind % classes, weights
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class _FeatureSpace:
     def of(cls, original: Table, name: str) -> _FeatureSpace:
         column = original.frame[name]
         domain = Domain.of(column, original.hierarchies.get(name))
-        people = domain.exact(column).rows
+        people = domain.read_exactly(column).rows
         if column.dtype.is_numeric() and domain.numbers is not None and people[:-1].any():
             numbers, bins = _scale_numbers(domain.numbers, people), _bin_numbers(domain.numbers, people)
         else:

@@ -108,7 +108,7 @@ def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str
     for name in names:
         before, after = read_column(truth, published, name)
         people = before.spread()
-        under = after.cover.total(people)
+        under = after.cover.sum_leaves(people)
         # What is still known beyond the whole table: nothing of a row that was left out.
         most, kept = (
             float(rows @ _count_bits(seen, len(truth))) for rows, seen in ((people, people), (after.rows, under))
@@ -204,7 +204,7 @@ def read_column(truth: Table, published: Table, name: str) -> tuple[ColumnReadin
     """A column before and after, over the same leaves."""
     column = truth.frame[name]
     domain = Domain.of(column, truth.hierarchies.get(name))
-    return domain.exact(column), domain.read(published.frame[name], column.null_count() > 0)
+    return domain.read_exactly(column), domain.read(published.frame[name], column.null_count() > 0)
 
 
 def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:

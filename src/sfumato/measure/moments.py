@@ -79,12 +79,12 @@ class MomentTable:
         rows = [
             (moments_of_column.column, *row)
             for moments_of_column in self.columns
-            for row in self._rows(moments_of_column)
+            for row in self._list_rows(moments_of_column)
         ]
         kinds = {"column": pl.String, "measure": pl.String, "before": pl.Float64, "after": pl.Float64}
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
-    def _rows(self, moments_of_column: ColumnMoments) -> list[tuple[str, float | None, float | None]]:
+    def _list_rows(self, moments_of_column: ColumnMoments) -> list[tuple[str, float | None, float | None]]:
         rows: list[tuple[str, float | None, float | None]] = [
             (word, getattr(moments_of_column.before, word), getattr(moments_of_column.after, word))
             for word in ("mean", "std", "skewness")

@@ -130,7 +130,7 @@ class _QueryTable:
             column = truth.frame[name]
             domain = domains[name] = _get_column_domain(truth, name)
             if published is None:
-                reading = domain.exact(column)
+                reading = domain.read_exactly(column)
             else:
                 reading = domain.read(published.frame[name], column.null_count() > 0)
             labels = replace(reading, codes=np.zeros(0, dtype=np.int64))  # lets go of the wide codes
@@ -252,7 +252,9 @@ def _draw_queries(
         leader = leaders[int(generator.integers(len(leaders)))]
         others = [i for i in generator.permutation(len(names)).tolist() if i != leader][: wide - 1]
         chosen = [names[i] for i in sorted([leader, *others])]
-        drawn_queries.append(AggregateQuery({name: seen[name].condition(person, share, generator) for name in chosen}))
+        drawn_queries.append(
+            AggregateQuery({name: seen[name].draw_condition(person, share, generator) for name in chosen})
+        )
     return drawn_queries
 
 
@@ -278,7 +280,7 @@ class _SeenLeaves:
         places[known] = np.arange(len(known))
         return cls(known, codes, places, domain.numbers is not None, len(domain.leaves) + 1)
 
-    def condition(self, person: int, share: float, generator: np.random.Generator) -> Flags:
+    def draw_condition(self, person: int, share: float, generator: np.random.Generator) -> Flags:
         """Some of the leaves, including the person's: neighbours if the column is ordered, any otherwise."""
         wanted = np.zeros(self.size, dtype=np.bool_)
         if not len(self.leaves):

@@ -148,17 +148,17 @@ class _PairCounts:
     """Pairs of differing cells, counted batch by batch."""
 
     def __init__(self) -> None:
-        self._parts: list[pl.DataFrame] = []
+        self._split_rows: list[pl.DataFrame] = []
 
     def add(self, pairs: pl.DataFrame) -> None:
-        self._parts.append(pairs)
-        if sum(part.height for part in self._parts[1:]) > _MANY_PAIRS + self._parts[0].height:
-            self._parts = [self.merge()]
+        self._split_rows.append(pairs)
+        if sum(part.height for part in self._split_rows[1:]) > _MANY_PAIRS + self._split_rows[0].height:
+            self._split_rows = [self.merge()]
 
     def merge(self) -> pl.DataFrame:
-        if not self._parts:
+        if not self._split_rows:
             return pl.DataFrame(schema={"first": pl.String, "second": pl.String, "count": pl.Int64})
-        return pl.concat(self._parts).group_by("first", "second").agg(pl.col("count").sum())
+        return pl.concat(self._split_rows).group_by("first", "second").agg(pl.col("count").sum())
 
 
 def _describe_difference(
@@ -187,5 +187,5 @@ def measure_stored_loss(published: StoredTable, name: str, domain: Domain) -> fl
     counted = published.count_values(name)
     present = counted.frame[name].is_not_null()
     labels = spell_cells(counted.frame[name].filter(present)).to_list()
-    lost = domain.losses(labels) @ counted.counts[present.to_numpy()]
+    lost = domain.measure_losses(labels) @ counted.counts[present.to_numpy()]
     return float(lost) / counted.rows if counted.rows else 0.0

@@ -30,7 +30,7 @@ def column_loss(published: pl.Series, domain: Domain) -> float:
     """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
     values, counts = count_cells(published)
     labels = values if published.dtype.is_numeric() else spell_cells(values)  # a number may be a mean, not a label
-    lost = domain.losses(labels) @ counts
+    lost = domain.measure_losses(labels) @ counts
     return float(lost) / len(published) if len(published) else 0.0
 
 

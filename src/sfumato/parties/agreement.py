@@ -29,7 +29,7 @@ async def agree_on_parameters(network: Network, parameters: Mapping[str, str]) -
 async def agree_on_item_kind(network: Network, kind: str) -> bool:
     """Whether items are text, at all sites that have any: "text", "integers" or "none"."""
     messages = await network.exchange("start/items", facts={"kind": kind})
-    kinds = {site: message.fact("kind", str) for site, message in messages.items()}
+    kinds = {site: message.get_fact("kind", str) for site, message in messages.items()}
     if not set(kinds.values()) <= {"text", "integers", "none"}:
         raise PartyError("a site names its items in a way that is not known")
     if {"text", "integers"} <= set(kinds.values()):
@@ -45,5 +45,5 @@ async def confirm_result(network: Network, result: str) -> None:
     """Raise an error unless all sites found the same; until then, no site gives out its result."""
     digest = hashlib.sha256(f"{network.session} {result}".encode()).hexdigest()
     messages = await network.exchange("end/confirm", facts={"digest": digest})
-    if any(message.fact("digest", str) != digest for message in messages.values()):
+    if any(message.get_fact("digest", str) != digest for message in messages.values()):
         raise PartyError("the sites found different results, so none is given; a site did not follow the protocol")

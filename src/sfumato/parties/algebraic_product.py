@@ -82,7 +82,7 @@ class AlgebraicShares(SupportShares):
             return [0] * len(counts)
         message = await self._network.receive(self._network.sites[1], f"{step}/counts")
         self._network.learn(f"{step}: the supports of the other site's own frequent itemsets")
-        others = message.array("counts", np.int64, len(counts))
+        others = message.get_array("counts", np.int64, len(counts))
         return [own + int(other) for own, other in zip(counts, others, strict=True)]
 
     async def share_products(self, itemsets: Sequence[Parts], get_vector: GetVector, step: str) -> list[int]:
@@ -98,10 +98,10 @@ class AlgebraicShares(SupportShares):
             arrays = {"values": disguise(vector, self._coefficients, randoms)}
             await network.send(network.sites[1], f"{step}/disguised", arrays)
             message = await network.receive(network.sites[1], f"{step}/reply")
-            total = int(message.array("total", np.int64, 1)[0])
-            return resolve(Reply(total, message.array("values", np.int64, rows // 2)), randoms)
+            total = int(message.get_array("total", np.int64, 1)[0])
+            return resolve(Reply(total, message.get_array("values", np.int64, rows // 2)), randoms)
         message = await network.receive(network.sites[0], f"{step}/disguised")
-        answer = reply(vector, self._coefficients, message.array("values", np.int64, rows))
+        answer = reply(vector, self._coefficients, message.get_array("values", np.int64, rows))
         arrays = {"total": np.array([answer.total], dtype=np.int64), "values": answer.values}
         await network.send(network.sites[0], f"{step}/reply", arrays)
         return 0
@@ -118,7 +118,7 @@ class AlgebraicShares(SupportShares):
             await self._network.send(self._network.sites[1], f"{step}/flags", {"flags": flags.astype(np.uint8)})
             return flags
         message = await self._network.receive(self._network.sites[0], f"{step}/flags")
-        received: Flags = message.array("flags", np.uint8, len(shares)).astype(np.bool_)
+        received: Flags = message.get_array("flags", np.uint8, len(shares)).astype(np.bool_)
         return received
 
 
@@ -133,6 +133,6 @@ async def open_algebraic_products(network: Network, rows: int) -> AlgebraicShare
         seed = secrets.randbits(32)
         await network.send(network.sites[1], "products/matrix", None, {"seed": seed})
     else:
-        seed = (await network.receive(network.sites[0], "products/matrix")).fact("seed", int)
+        seed = (await network.receive(network.sites[0], "products/matrix")).get_fact("seed", int)
     network.learn(LEAK)
     return AlgebraicShares(network, draw_coefficients(seed, rows), rows)

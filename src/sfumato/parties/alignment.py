@@ -24,7 +24,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.errors import PartyError
-from sfumato.parties.group import Group, get_group, map_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.group import Group, get_group, map_over_points, multiply_all, pack_points, unpack_points
 from sfumato.parties.network import Network, compute
 
 DOMAIN = "sfumato rows"
@@ -34,7 +34,7 @@ LONGEST_LIST = 1 << 24
 async def align_by_number(network: Network, rows: int) -> Ints:
     """All rows in their order, after a check that every site has as many."""
     messages = await network.exchange("rows/count", facts={"rows": rows})
-    counts = {site: message.fact("rows", int) for site, message in messages.items()}
+    counts = {site: message.get_fact("rows", int) for site, message in messages.items()}
     differing = [site for site, count in counts.items() if count != rows]
     if differing:
         raise PartyError(
@@ -54,7 +54,7 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     group = get_group()
     scalar = group.draw_scalar()
     domain = f"{DOMAIN} {network.session}"
-    points = await compute(map_points, lambda key: group.hash_entry(domain, key), list(keys))
+    points = await compute(map_over_points, lambda key: group.hash_entry(domain, key), list(keys))
     filling = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
     own = sorted(await compute(multiply_all, group, scalar, [*points, *filling]))
     common = await _intersect(network, group, scalar, own, step)
@@ -76,7 +76,7 @@ async def agree_on_longest(network: Network, own: int, step: str, noun: str) -> 
     if power > LONGEST_LIST:
         raise PartyError(f"{own:,} {noun} are too many for one list; at most {LONGEST_LIST:,} are possible")
     messages = await network.exchange(f"{step}/length", facts={"length": power})
-    lengths: list[int] = [message.fact("length", int) for message in messages.values()]
+    lengths: list[int] = [message.get_fact("length", int) for message in messages.values()]
     if any(not 1 <= length <= LONGEST_LIST for length in lengths):
         raise PartyError("a site announces a list of a length that is not possible")
     network.learn(f"{step}: how many {noun} each site has, up to the next power of two")
@@ -116,4 +116,4 @@ async def _open_points(network: Network, group: Group, scalar: bytes, points: li
 
 async def _receive(network: Network, group: Group, sender: str, kind: str, length: int | None) -> list[bytes]:
     message = await network.receive(sender, kind)
-    return await compute(unpack_points, group, message.array("points", np.uint8, length, 32))
+    return await compute(unpack_points, group, message.get_array("points", np.uint8, length, 32))

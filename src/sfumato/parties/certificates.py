@@ -78,7 +78,7 @@ def _sign_certificate(name: str, key: ec.EllipticCurvePrivateKey, start: datetim
     )
 
 
-def read_certificate(site: str, path: Path) -> PinnedCertificate:
+def read_site_certificate(site: str, path: Path) -> PinnedCertificate:
     """The certificate of a site, after a check that it is one and has not expired."""
     try:
         certificate = x509.load_pem_x509_certificate(path.read_bytes())

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from sfumato.errors import PartyError
 from sfumato.parties.alignment import agree_on_longest
-from sfumato.parties.group import get_group, map_points
+from sfumato.parties.group import get_group, map_over_points
 from sfumato.parties.network import Network, compute
 from sfumato.parties.union import SiteSecrets, mix_lists
 
@@ -30,7 +30,7 @@ async def refuse_common_names(network: Network, names: Sequence[bytes]) -> None:
     length = await agree_on_longest(network, len(names), STEP, "items")
     group = get_group()
     domain = f"{DOMAIN} {network.session}"
-    points = await compute(map_points, lambda name: group.hash_entry(domain, name), list(names))
+    points = await compute(map_over_points, lambda name: group.hash_entry(domain, name), list(names))
     filling = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
     own = SiteSecrets(group.draw_scalar(), group.draw_scalar())
     mixed = await mix_lists(network, own, [*points, *filling], STEP, network.sites)
@@ -39,7 +39,7 @@ async def refuse_common_names(network: Network, names: Sequence[bytes]) -> None:
         await network.broadcast(f"{STEP}/common", facts={"is_common": is_common})
     else:
         message = await network.receive(network.sites[-1], f"{STEP}/common")
-        is_common = message.fact("is_common", bool)
+        is_common = message.get_fact("is_common", bool)
     if is_common:
         raise PartyError(COMMON)
     network.learn(f"{STEP}: that no two sites have an item of the same name, frequent or not")

@@ -224,7 +224,7 @@ def get_group() -> Group:
     raise PartyError(f"mining together needs a library for elliptic curves: {INSTALL}")
 
 
-def map_points(work: Any, *columns: Sequence[bytes]) -> list[bytes]:
+def map_over_points(work: Any, *columns: Sequence[bytes]) -> list[bytes]:
     """Apply an operation of a group to long lists, on all cores: the library lets go of Python's lock."""
     count = len(columns[0])
     workers = min(os.cpu_count() or 1, -(-count // _BATCH))
@@ -244,7 +244,7 @@ def map_points(work: Any, *columns: Sequence[bytes]) -> list[bytes]:
 
 def multiply_all(group: Group, scalar: bytes, points: Sequence[bytes]) -> list[bytes]:
     """Multiply all points by one scalar: encrypt them, or decrypt them with the inverse."""
-    return map_points(group.multiply, list(repeat(scalar, len(points))), points)
+    return map_over_points(group.multiply, list(repeat(scalar, len(points))), points)
 
 
 def pack_points(points: Sequence[bytes]) -> Bytes:
@@ -256,6 +256,6 @@ def unpack_points(group: Group, array: Bytes) -> list[bytes]:
     """Points from an array that was received; an error if one is no point of the group."""
     whole = array.tobytes()
     points = [whole[start : start + POINT_BYTES] for start in range(0, len(whole), POINT_BYTES)]
-    if not all(map_points(group.is_point, points)):
+    if not all(map_over_points(group.is_point, points)):
         raise PartyError("a message holds bytes that are no points of the group")
     return points

@@ -37,10 +37,17 @@ from sfumato.parties.result import (
     JointRule,
     SiteResult,
     build_itemset_frame,
-    build_rule_frame,
+    build_joint_rule_frame,
     join_results,
 )
-from sfumato.parties.threshold import MOST_BITS, Protocol, check_protocol, compare_sums, describe_adversary, unite
+from sfumato.parties.threshold import (
+    MOST_BITS,
+    Protocol,
+    check_protocol,
+    compare_sums,
+    describe_threshold_adversary,
+    unite,
+)
 from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 
@@ -148,9 +155,9 @@ async def mine_site(network: Network, baskets: Baskets, question: JointQuestion)
     mining = _SiteMining(network, LocalCounts(baskets, is_text), question)
     supports = await mining.find_itemsets(is_text)
     rules = await mining.find_rules(supports)
-    itemset_frame, rule_frame = build_itemset_frame(supports, is_text), build_rule_frame(rules, is_text)
+    itemset_frame, rule_frame = build_itemset_frame(supports, is_text), build_joint_rule_frame(rules, is_text)
     await confirm_result(network, f"{itemset_frame.rows()} {rule_frame.rows()}")
-    adversary = describe_adversary(question.protocol, len(network.sites))
+    adversary = describe_threshold_adversary(question.protocol, len(network.sites))
     statement = network.state(question.protocol, adversary, FROM_RESULT)
     return SiteResult(itemset_frame, rule_frame, statement, network.transcript)
 

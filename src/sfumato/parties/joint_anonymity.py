@@ -27,7 +27,7 @@ from sfumato.parties.group import Group, get_group
 from sfumato.parties.network import Network, Tap, run_sites
 from sfumato.parties.result import SiteAnswer
 from sfumato.parties.statement import Statement, Transcript
-from sfumato.parties.threshold import agree_on_length, describe_adversary
+from sfumato.parties.threshold import agree_on_length, describe_threshold_adversary
 from sfumato.parties.union import SiteSecrets, mix_lists
 from sfumato.table import Table
 
@@ -83,7 +83,7 @@ class SiteAnonymity(SiteAnswer):
         return {"k_anonymity": pl.DataFrame({"k": [self.k], "holds": [self.holds]})}
 
 
-def check_k(k: int) -> None:
+def check_joint_k(k: int) -> None:
     """Raise an error unless k is one that can be checked."""
     if type(k) is not int or not 2 <= k <= 1000:
         raise PolicyError("k must be a whole number from 2 to 1000")
@@ -91,7 +91,7 @@ def check_k(k: int) -> None:
 
 async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
     """One site's part; the answer is the same at every site. A missing cell counts as a value of its own."""
-    check_k(k)
+    check_joint_k(k)
     if len(network.sites) < 3:
         raise PartyError("with two sites, each learns about the other's classes from the answer; use three or more")
     columns = sorted(table.quasi_identifying)
@@ -111,7 +111,7 @@ async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
     mixed = await mix_lists(network, own, points, STEP, network.sites)
     holds = await _announce_answer(network, mixed, k)
     await confirm_result(network, str(holds))
-    adversary = describe_adversary("shamir", len(network.sites))
+    adversary = describe_threshold_adversary("shamir", len(network.sites))
     statement = network.state("k_anonymity", adversary, FROM_RESULT)
     return SiteAnonymity(k, holds, statement, network.transcript)
 
@@ -139,7 +139,7 @@ async def _announce_answer(network: Network, mixed: Sequence[bytes], k: int) -> 
     last = network.sites[-1]
     if network.site != last:
         message = await network.receive(last, f"{STEP}/answer")
-        answer: bool = message.fact("holds", bool)
+        answer: bool = message.get_fact("holds", bool)
         return answer
     sizes = Counter(Counter(mixed).values())
     small = sum(count for size, count in sizes.items() if size < k)

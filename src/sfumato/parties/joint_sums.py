@@ -28,7 +28,7 @@ from sfumato.parties.scalar_product import FLOOR, check_floor
 from sfumato.parties.shamir import compare_shared_sums
 from sfumato.parties.statement import Statement, Transcript
 from sfumato.parties.sums import add_integers
-from sfumato.parties.threshold import describe_adversary
+from sfumato.parties.threshold import describe_threshold_adversary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,7 +126,7 @@ async def add_site_columns(network: Network, table: Table, question: SumQuestion
     totals = await add_integers(network, own[:, is_open], "totals") if is_open.any() else own[:, :0]
     frame = _build_sum_frame(question, is_open, totals)
     await confirm_result(network, str(frame.rows()))
-    statement = network.state("sums", describe_adversary("shamir", len(network.sites)), FROM_RESULT)
+    statement = network.state("sums", describe_threshold_adversary("shamir", len(network.sites)), FROM_RESULT)
     return SiteSums(frame, statement, network.transcript)
 
 

@@ -31,7 +31,7 @@ from sfumato.parties.result import SiteAnswer
 from sfumato.parties.scalar_product import FLOOR, check_floor
 from sfumato.parties.statement import Statement, Transcript
 from sfumato.parties.sums import add_integers
-from sfumato.parties.threshold import describe_adversary
+from sfumato.parties.threshold import describe_threshold_adversary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,7 +144,7 @@ async def count_site_combinations(network: Network, table: Table, question: Tabl
     totals = await add_integers(network, own[is_open], "counts") if is_open.any() else own[:0]
     frame = _build_count_frame(question, is_open, totals)
     await confirm_result(network, str(frame.rows()))
-    statement = network.state("contingency", describe_adversary("shamir", len(network.sites)), FROM_RESULT)
+    statement = network.state("contingency", describe_threshold_adversary("shamir", len(network.sites)), FROM_RESULT)
     return SiteCounts(frame, statement, network.transcript)
 
 

@@ -48,7 +48,7 @@ class Message:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     """Small values."""
 
-    def array(self, name: str, dtype: type[np.generic], *shape: int | None) -> Any:
+    def get_array(self, name: str, dtype: type[np.generic], *shape: int | None) -> Any:
         """An array of the message if it has this type and shape (None fits any length), else an error."""
         array = self.arrays.get(name)
         fits = (
@@ -61,7 +61,7 @@ class Message:
             raise PartyError(f'a message of "{self.kind}" does not hold the array "{name}" in the agreed form')
         return array
 
-    def fact(self, name: str, kind: type[Fact]) -> Any:
+    def get_fact(self, name: str, kind: type[Fact]) -> Any:
         """A fact of the message if it has this type, else an error."""
         value = self.facts.get(name)
         if type(value) is not kind:

@@ -68,4 +68,4 @@ async def _open_around(network: Network, group: Group, scalar: bytes, points: li
 
 async def _receive(network: Network, group: Group, sender: str, kind: str, count: int | None = None) -> list[bytes]:
     message = await network.receive(sender, kind)
-    return await compute(unpack_points, group, message.array("points", np.uint8, count, 32))
+    return await compute(unpack_points, group, message.get_array("points", np.uint8, count, 32))

@@ -99,7 +99,7 @@ def build_itemset_frame(itemsets: Iterable[Itemset], is_text: bool) -> pl.DataFr
     return pl.DataFrame({"items": [list(items) for items in rows]}, schema={"items": kind})
 
 
-def build_rule_frame(rules: Iterable[JointRule], is_text: bool) -> pl.DataFrame:
+def build_joint_rule_frame(rules: Iterable[JointRule], is_text: bool) -> pl.DataFrame:
     """Rules as a frame, in order of both sides."""
     import polars as pl
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.errors import PartyError
-from sfumato.parties.group import Group, get_group, map_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.group import Group, get_group, map_over_points, multiply_all, pack_points, unpack_points
 from sfumato.parties.liveness import stop_if_failed
 from sfumato.parties.network import Network, compute
 from sfumato.parties.union import Cipher, encrypt_points, multiply_by_each
@@ -69,7 +69,7 @@ async def add_around_ring(network: Network, terms: Ints, bits: int, step: str) -
         passing = randoms
     else:
         message = await network.receive(network.sites[place - 1], kind)
-        passing = message.array("sums", np.uint64, terms.size)
+        passing = message.get_array("sums", np.uint64, terms.size)
     sums = (passing + terms.astype(np.uint64)) & mask  # uint64 wraps modulo 2^64, which 2^bits divides
     if place < len(network.sites) - 1:
         await network.send(network.sites[place + 1], kind, {"sums": sums})
@@ -94,8 +94,8 @@ async def _compare_as_first(network: Network, group: Group, randoms: Words, bits
     await network.send(last, f"{step}/bits", arrays)
     message = await network.receive(last, f"{step}/tests")
     count = randoms.size * (low + 1)
-    bases = unpack_points(group, message.array("bases", np.uint8, count, 32))
-    masked = unpack_points(group, message.array("masked", np.uint8, count, 32))
+    bases = unpack_points(group, message.get_array("bases", np.uint8, count, 32))
+    masked = unpack_points(group, message.get_array("masked", np.uint8, count, 32))
     opened = await compute(multiply_all, group, secret, bases)
     is_zero = np.array([left == right for left, right in zip(opened, masked, strict=True)], dtype=np.bool_)
     tops = (randoms >> np.uint64(low)).astype(np.bool_)
@@ -107,9 +107,9 @@ async def _compare_as_last(network: Network, group: Group, sums: Words, bits: in
     """The last site's half of each answer: its highest bit, flipped by the secret coin of each test."""
     first, low = network.sites[0], bits - 1
     message = await network.receive(first, f"{step}/bits")
-    key = unpack_points(group, message.array("key", np.uint8, 1, 32))[0]
-    bases = unpack_points(group, message.array("bases", np.uint8, sums.size * low, 32))
-    masked = unpack_points(group, message.array("masked", np.uint8, sums.size * low, 32))
+    key = unpack_points(group, message.get_array("key", np.uint8, 1, 32))[0]
+    bases = unpack_points(group, message.get_array("bases", np.uint8, sums.size * low, 32))
+    masked = unpack_points(group, message.get_array("masked", np.uint8, sums.size * low, 32))
     rows = range(0, len(bases), low)
     ciphers = _BitCiphers([bases[at : at + low] for at in rows], [masked[at : at + low] for at in rows])
     coins = np.array([secrets.randbits(1) for _ in range(sums.size)], dtype=np.bool_)
@@ -129,7 +129,7 @@ async def _announce(network: Network, own: Flags | None, count: int, step: str) 
             halves[site] = own
         else:
             message = await network.receive(site, f"{step}/half")
-            halves[site] = message.array("half", np.uint8, count).astype(np.bool_)
+            halves[site] = message.get_array("half", np.uint8, count).astype(np.bool_)
     first, last = halves.values()
     return ~(first ^ last)
 
@@ -139,7 +139,7 @@ def _encrypt_bits(group: Group, key: bytes, plain: list[int]) -> Cipher:
     masks = multiply_by_each(group, randoms, key)
     one = group.multiply_base(_write_scalar(1))
     masked = [group.add(mask, one) if bit else mask for mask, bit in zip(masks, plain, strict=True)]
-    return Cipher(map_points(group.multiply_base, randoms), masked)
+    return Cipher(map_over_points(group.multiply_base, randoms), masked)
 
 
 def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, coins: Flags) -> Cipher:
@@ -152,8 +152,8 @@ def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, co
         tests.bases.extend(listed.bases)
         tests.masked.extend(listed.masked)
     randoms = [group.draw_scalar() for _ in tests.bases]
-    blinding = encrypt_points(group, key, map_points(group.multiply, randoms, tests.masked))
-    blinded = map_points(group.add, map_points(group.multiply, randoms, tests.bases), blinding.bases)
+    blinding = encrypt_points(group, key, map_over_points(group.multiply, randoms, tests.masked))
+    blinded = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding.bases)
     each = len(blinded) // max(sums.size, 1)
     rows = [range(start, start + each) for start in range(0, len(blinded), each or 1)]
     order = [place for row in rows for place in sorted(row, key=blinded.__getitem__)]  # shuffles within a number
@@ -168,20 +168,20 @@ def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, numb
     for place in reversed(range(len(bits.bases))):
         bit = number >> place & 1
         base, mask = bits.bases[place], bits.masked[place]
-        test_bases.append(group.add(base, _triple(group, different_bases)))
-        shifted = group.add(group.add(mask, constants[sign - bit]), _triple(group, different_masked))
+        test_bases.append(group.add(base, _multiply_by_three(group, different_bases)))
+        shifted = group.add(group.add(mask, constants[sign - bit]), _multiply_by_three(group, different_masked))
         test_masked.append(shifted)
         if bit:  # 1 - r
             different_bases = group.subtract(different_bases, base)
             different_masked = group.subtract(group.add(different_masked, constants[1]), mask)
         else:
             different_bases, different_masked = group.add(different_bases, base), group.add(different_masked, mask)
-    test_bases.append(_triple(group, different_bases))
-    test_masked.append(group.add(constants[sign - 1], _triple(group, different_masked)))
+    test_bases.append(_multiply_by_three(group, different_bases))
+    test_masked.append(group.add(constants[sign - 1], _multiply_by_three(group, different_masked)))
     return Cipher(test_bases, test_masked)
 
 
-def _triple(group: Group, point: bytes) -> bytes:
+def _multiply_by_three(group: Group, point: bytes) -> bytes:
     return group.add(point, group.add(point, point))
 
 

@@ -103,7 +103,7 @@ class PackedProducts(Generic[Part]):
 
     async def _receive(self, sender: str, kind: str) -> Words:
         message = await self.network.receive(sender, kind)
-        return check_block(message.array("block", np.uint64, count_block_rows(), SLOTS))
+        return check_block(message.get_array("block", np.uint64, count_block_rows(), SLOTS))
 
     def _lay_out(self, parts: Sequence[Part], get_vector: Callable[[Part], Flags]) -> list[Ints]:
         """One vector over several blocks, or several vectors in one."""
@@ -175,7 +175,7 @@ async def _exchange_key(network: Network, parameters: PackedParameters) -> KeyHo
         await network.send(network.sites[-1], "products/key", {"key": holder.write_public_key()})
         return holder
     message = await network.receive(network.sites[0], "products/key")
-    return await compute(Multiplier, parameters, message.array("key", np.uint8, None))
+    return await compute(Multiplier, parameters, message.get_array("key", np.uint8, None))
 
 
 async def compare_shares(network: Network, shares: Sequence[int], modulus: int, step: str) -> Flags:

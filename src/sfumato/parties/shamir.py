@@ -71,7 +71,7 @@ class SharedNumbers:
             else:
                 await self.network.send(site, f"{self.step}/share", {"share": share})
         for site, message in (await self.network.gather(f"{self.step}/share")).items():
-            received[site] = check_residues(message.array("share", np.uint64, own.size))
+            received[site] = check_residues(message.get_array("share", np.uint64, own.size))
         return np.stack([received[site] for site in self.network.sites])
 
     async def share_sum(self, values: Words) -> Words:
@@ -82,7 +82,7 @@ class SharedNumbers:
         """The numbers behind shares, known to all sites afterwards."""
         flat = shares.ravel()
         messages = await self.network.exchange(f"{self.step}/open", {"share": flat})
-        rows = np.stack([check_residues(one.array("share", np.uint64, flat.size)) for one in messages.values()])
+        rows = np.stack([check_residues(one.get_array("share", np.uint64, flat.size)) for one in messages.values()])
         enough = self.points[: self.degree + 1]
         for point in self.points[self.degree + 1 :]:
             if not np.array_equal(_combine(compute_coefficients(enough, point), rows), rows[point - 1]):

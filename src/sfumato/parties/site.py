@@ -61,7 +61,7 @@ def run_site(config: SiteConfig) -> SiteAnswer:
 
 async def _run(config: SiteConfig) -> SiteAnswer:
     take_part, limit = config.mining.prepare(config.data), config.network.run_timeout
-    async with open_network(config.connecting()) as network:
+    async with open_network(config.build_connection()) as network:
         try:
             async with asyncio.timeout(limit):
                 return await take_part(network)

@@ -14,7 +14,7 @@ from sfumato.baskets import BasketFormat, Baskets
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.parties.horizontal import JointQuestion, mine_site
-from sfumato.parties.joint_anonymity import check_k, check_site
+from sfumato.parties.joint_anonymity import check_joint_k, check_site
 from sfumato.parties.joint_sums import SumQuestion, add_site_columns, check_columns
 from sfumato.parties.joint_table import TableQuestion, count_site_combinations
 from sfumato.parties.message import MOST_BYTES
@@ -190,7 +190,7 @@ class AnonymitySection(Description):
 
     def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
         """Check the question and read the data, before any other site is called; then this site's part."""
-        check_k(self.k)
+        check_joint_k(self.k)
         check_columns(self.columns)
         table = read_table(data, self.task)
         missing = [column for column in self.columns if column not in table.frame.columns]
@@ -265,7 +265,7 @@ class SiteConfig(Description):
         except (PolicyError, TypeError) as error:
             raise PolicyError(f"{file}: {str(error).removeprefix(f'{cls.__name__}: ')}") from None
 
-    def connecting(self) -> Connecting:
+    def build_connection(self) -> Connecting:
         """How to join the other sites."""
         peers = [SiteAddress(peer.name, *_split_address(peer.address), peer.certificate) for peer in self.peer]
         own = SiteAddress(self.site.name, *_split_address(self.site.address), self.site.certificate)

@@ -35,10 +35,10 @@ async def add_residues(network: Network, values: Words, step: str) -> Words:
         kept = subtract(kept, part)
         await network.send(receiver, f"{step}/part", {"part": part})
     for message in (await network.gather(f"{step}/part")).values():
-        kept = add(kept, check_residues(message.array("part", np.uint64, flat.size)))
+        kept = add(kept, check_residues(message.get_array("part", np.uint64, flat.size)))
     total = np.zeros_like(flat)
     for message in (await network.exchange(f"{step}/total", {"total": kept})).values():
-        total = add(total, check_residues(message.array("total", np.uint64, flat.size)))
+        total = add(total, check_residues(message.get_array("total", np.uint64, flat.size)))
     return total.reshape(values.shape)
 
 

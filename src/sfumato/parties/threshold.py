@@ -39,7 +39,7 @@ def check_protocol(protocol: str) -> Protocol:
     raise PolicyError('protocol must be "shamir", "textbook" or "counts"')
 
 
-def describe_adversary(protocol: Protocol, sites: int) -> str:
+def describe_threshold_adversary(protocol: Protocol, sites: int) -> str:
     """Against whom the statement holds."""
     if protocol == "counts":
         return "Nobody is protected: every site tells the others its candidates and counts. For study only."
@@ -68,7 +68,7 @@ async def compare_sums(network: Network, protocol: Protocol, terms: Ints, bits: 
     )
     total = np.zeros_like(terms)
     for message in messages.values():
-        total += message.array("terms", np.int64, terms.size)
+        total += message.get_array("terms", np.int64, terms.size)
     flags: Flags = total >= 0
     return flags
 
@@ -112,7 +112,9 @@ async def _unite_openly(network: Network, entries: Sequence[bytes], width: int, 
         packed[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
     messages = await network.exchange(f"{step}/entries", {"entries": packed})
     rows = [
-        row.tobytes() for message in messages.values() for row in message.array("entries", np.uint8, None, 2 + width)
+        row.tobytes()
+        for message in messages.values()
+        for row in message.get_array("entries", np.uint8, None, 2 + width)
     ]
     network.learn(f"{step}: every site's own entries")
     return sorted({row[2 : 2 + int.from_bytes(row[:2], "big")] for row in rows})

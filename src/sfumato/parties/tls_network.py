@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PartyError
-from sfumato.parties.certificates import PinnedCertificate, make_context, read_certificate
+from sfumato.parties.certificates import PinnedCertificate, make_context, read_site_certificate
 from sfumato.parties.liveness import choose_pause, follow_activity
 from sfumato.parties.message import (
     HEAD,
@@ -166,7 +166,7 @@ class TlsNetwork(Network):
         await self._frames[site].put(frame)
 
     async def _read_frame(self, site: str) -> bytes:
-        frame = await read_frame(
+        frame = await read_network_frame(
             self._connections[site].reader, self.most_bytes, lambda: self.signs.note(site, is_work=True)
         )
         self.signs.note(site, is_work=frame != _WAITING)
@@ -209,7 +209,7 @@ async def drain_writer(writer: asyncio.StreamWriter, timeout: float) -> None:
                 raise
 
 
-async def read_frame(
+async def read_network_frame(
     reader: asyncio.StreamReader, most_bytes: int, note_part: Callable[[], None] | None = None
 ) -> bytes:
     """The bytes of the next frame; its size is checked before it is read. `note_part` is called for parts of it."""
@@ -255,21 +255,21 @@ class _Meeting:
     """Opens a connection to every other site: connects to those before, listens for those after."""
 
     def __init__(self, connecting: Connecting) -> None:
-        self.connecting, self.nonce = connecting, secrets.token_hex(16)
+        self.build_connection, self.nonce = connecting, secrets.token_hex(16)
         own = connecting.own
-        read_certificate(own.name, own.certificate)
-        self.pinned = {peer.name: read_certificate(peer.name, peer.certificate) for peer in connecting.peers}
+        read_site_certificate(own.name, own.certificate)
+        self.pinned = {peer.name: read_site_certificate(peer.name, peer.certificate) for peer in connecting.peers}
         if len({certificate.der for certificate in self.pinned.values()}) < len(self.pinned):
             raise PartyError("two sites have the same certificate; each needs its own")
         self.arrivals: dict[str, asyncio.Future[Connection]] = {}
         self.closed: set[str] = set()
 
     def make_context(self, pinned: list[PinnedCertificate], is_server: bool) -> ssl.SSLContext:
-        return make_context(self.connecting.own.certificate, self.connecting.key, pinned, is_server)
+        return make_context(self.build_connection.own.certificate, self.build_connection.key, pinned, is_server)
 
     async def join(self) -> dict[str, Connection]:
-        own, loop = self.connecting.own, asyncio.get_running_loop()
-        peers = {peer.name: peer for peer in self.connecting.peers}
+        own, loop = self.build_connection.own, asyncio.get_running_loop()
+        peers = {peer.name: peer for peer in self.build_connection.peers}
         later = [name for name in peers if name > own.name]
         self.arrivals = {name: loop.create_future() for name in later}
         server = await self._listen() if later else None
@@ -290,7 +290,7 @@ class _Meeting:
                 server.close()
 
     async def _listen(self) -> asyncio.Server:
-        own = self.connecting.own
+        own = self.build_connection.own
         context = self.make_context([self.pinned[name] for name in self.arrivals], is_server=True)
         try:
             return await asyncio.start_server(
@@ -323,7 +323,7 @@ class _Meeting:
 
     async def _expect(self, name: str) -> tuple[str, Connection]:
         report_progress(f'waiting for site "{name}"')
-        limit = self.connecting.start_timeout
+        limit = self.build_connection.start_timeout
         try:
             return name, await asyncio.wait_for(self.arrivals[name], limit)
         except TimeoutError:
@@ -336,13 +336,13 @@ class _Meeting:
         """Connect to a site, again and again until it listens."""
         report_progress(f'connecting to site "{peer.name}"')
         context = self.make_context([self.pinned[peer.name]], is_server=False)
-        limit = self.connecting.start_timeout
+        limit = self.build_connection.start_timeout
         try:
             async with asyncio.timeout(limit):
                 return peer.name, await self._dial_repeatedly(peer, context)
         except TimeoutError:
             cure = (
-                f"it closed the connection: see whether it has the certificate {self.connecting.own.certificate}"
+                f"it closed the connection: see whether it has the certificate {self.build_connection.own.certificate}"
                 if peer.name in self.closed
                 else "see whether it runs there"
             )
@@ -384,17 +384,17 @@ class _Meeting:
 
     async def _greet(self, connection: Connection, name: str) -> None:
         """Exchange random numbers."""
-        own = self.connecting.own.name
-        hello = Message(HELLO, facts={"nonce": self.nonce, "sites": ", ".join(self.connecting.sites)})
+        own = self.build_connection.own.name
+        hello = Message(HELLO, facts={"nonce": self.nonce, "sites": ", ".join(self.build_connection.sites)})
         connection.writer.write(encode_frame(Envelope(HELLO, own, name, 0), hello))
         async with asyncio.timeout(_HANDSHAKE_SECONDS):
             await connection.writer.drain()
-            frame = await read_frame(connection.reader, 1 << 14)
+            frame = await read_network_frame(connection.reader, 1 << 14)
         envelope, message = decode_frame(frame)
         if envelope != Envelope(HELLO, name, own, 0) or message.kind != HELLO:
             raise PartyError("it did not greet this site by its name")
-        if message.fact("sites", str) != ", ".join(self.connecting.sites):
+        if message.get_fact("sites", str) != ", ".join(self.build_connection.sites):
             raise PartyError("it lists other sites than this site; list the same sites everywhere")
-        connection.nonce = message.fact("nonce", str)
+        connection.nonce = message.get_fact("nonce", str)
         if len(connection.nonce) != len(self.nonce):
             raise PartyError("its random number has another length")

@@ -35,7 +35,7 @@ import numpy as np
 from sfumato.arrays import Words
 from sfumato.errors import PartyError
 from sfumato.parties.field import draw_uniform, invert, multiply
-from sfumato.parties.group import Group, get_group, map_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.group import Group, get_group, map_over_points, multiply_all, pack_points, unpack_points
 from sfumato.parties.network import Network, compute
 from sfumato.parties.sums import add_residues
 from sfumato.randomness import Randomness
@@ -150,7 +150,7 @@ async def _exchange_keys(
             keys.append(public)
         else:
             message = await network.receive(site, kind)
-            keys += unpack_points(group, message.array("key", np.uint8, 1, 32))
+            keys += unpack_points(group, message.get_array("key", np.uint8, 1, 32))
     for place in reversed(range(len(keys) - 1)):
         keys[place] = group.add(keys[place], keys[place + 1])
     return keys
@@ -174,9 +174,9 @@ def fill_list(group: Group, session: str, entries: Sequence[bytes], length: int)
 def encrypt_points(group: Group, key: bytes, points: Sequence[bytes]) -> Cipher:
     """Encrypt points under a joint key."""
     randoms = [group.draw_scalar() for _ in points]
-    bases = map_points(group.multiply_base, randoms)
+    bases = map_over_points(group.multiply_base, randoms)
     masks = multiply_by_each(group, randoms, key)
-    return Cipher(bases, map_points(group.add, list(points), masks))
+    return Cipher(bases, map_over_points(group.add, list(points), masks))
 
 
 def mix_points(group: Group, own: SiteSecrets, next_key: bytes | None, cipher: Cipher) -> Cipher:
@@ -185,13 +185,13 @@ def mix_points(group: Group, own: SiteSecrets, next_key: bytes | None, cipher: C
     The last site has no rest of a key to blind under: its points are open, but for the scalars.
     """
     lifted = group.negate(group.multiply_scalars(own.share, own.scalar))
-    opened = map_points(
+    opened = map_over_points(
         group.add, multiply_all(group, own.scalar, cipher.masked), multiply_all(group, lifted, cipher.bases)
     )
     if next_key is None:
         return Cipher([], sorted(opened))
     blinding = encrypt_points(group, next_key, opened)
-    bases = map_points(group.add, multiply_all(group, own.scalar, cipher.bases), blinding.bases)
+    bases = map_over_points(group.add, multiply_all(group, own.scalar, cipher.bases), blinding.bases)
     order = sorted(range(len(bases)), key=bases.__getitem__)  # by bytes that are random to everyone else
     return Cipher([bases[place] for place in order], [blinding.masked[place] for place in order])
 
@@ -265,7 +265,7 @@ def _read_blocks(blocks: Words, width: int) -> list[bytes]:
 
 def multiply_by_each(group: Group, scalars: Sequence[bytes], point: bytes) -> list[bytes]:
     """Multiples of one point."""
-    return map_points(lambda scalar: group.multiply(scalar, point), scalars)
+    return map_over_points(lambda scalar: group.multiply(scalar, point), scalars)
 
 
 async def _send_cipher(network: Network, receiver: str, kind: str, cipher: Cipher) -> None:
@@ -274,11 +274,11 @@ async def _send_cipher(network: Network, receiver: str, kind: str, cipher: Ciphe
 
 async def _receive_cipher(network: Network, group: Group, sender: str, kind: str, count: int) -> Cipher:
     message = await network.receive(sender, kind)
-    bases = message.array("bases", np.uint8, count, 32)
-    masked = message.array("masked", np.uint8, count, 32)
+    bases = message.get_array("bases", np.uint8, count, 32)
+    masked = message.get_array("masked", np.uint8, count, 32)
     return Cipher(await compute(unpack_points, group, bases), await compute(unpack_points, group, masked))
 
 
 async def _receive_points(network: Network, group: Group, sender: str, kind: str) -> list[bytes]:
     message = await network.receive(sender, kind)
-    return await compute(unpack_points, group, message.array("points", np.uint8, None, 32))
+    return await compute(unpack_points, group, message.get_array("points", np.uint8, None, 32))

@@ -38,7 +38,7 @@ from sfumato.parties.result import (
     JointRule,
     SiteResult,
     build_itemset_frame,
-    build_rule_frame,
+    build_joint_rule_frame,
     join_results,
 )
 from sfumato.parties.scalar_product import FLOOR, check_floor, open_products
@@ -168,13 +168,13 @@ async def mine_vertical_site(network: Network, data: Baskets | Table, question: 
     mining = _VerticalMining(network, columns, question, shares, least)
     supports = await mining.find_itemsets(is_text)
     rules = await mining.find_rules(supports)
-    itemset_frame, rule_frame = build_itemset_frame(supports, is_text), build_rule_frame(rules, is_text)
+    itemset_frame, rule_frame = build_itemset_frame(supports, is_text), build_joint_rule_frame(rules, is_text)
     await confirm_result(network, f"{itemset_frame.rows()} {rule_frame.rows()}")
-    statement = network.state(protocol, describe_adversary(protocol, len(network.sites)), FROM_RESULT)
+    statement = network.state(protocol, describe_vertical_adversary(protocol, len(network.sites)), FROM_RESULT)
     return SiteResult(itemset_frame, rule_frame, statement, network.transcript)
 
 
-def describe_adversary(protocol: VerticalProtocol, sites: int) -> str:
+def describe_vertical_adversary(protocol: VerticalProtocol, sites: int) -> str:
     """Against whom the statement holds."""
     if protocol == "textbook":
         return "Nobody is protected: linear programming recovers either site's vectors of 0 and 1. For study only."
@@ -255,7 +255,7 @@ class _VerticalMining:
         names = self.columns.list_items(self.least)
         messages = await self.network.exchange("level 1/items", {"names": _write_names(names)})
         for site, message in enumerate(messages.values()):
-            for item in _read_names(message.array("names", np.uint8, None), is_text):
+            for item in _read_names(message.get_array("names", np.uint8, None), is_text):
                 if item in self.owners:
                     raise PartyError(COMMON)
                 self.owners[item] = site
@@ -369,7 +369,7 @@ class _VerticalMining:
         told: dict[Any, bool] = {}
         for site, message in enumerate(messages):
             names = [name for name, owner in owners.items() if owner == site]
-            flags: Flags = message.array("answers", np.uint8, len(names)).astype(np.bool_)
+            flags: Flags = message.get_array("answers", np.uint8, len(names)).astype(np.bool_)
             told |= dict(zip(names, flags.tolist(), strict=True))
         return told
 

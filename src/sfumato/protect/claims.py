@@ -90,7 +90,7 @@ def guard_blanks(
         return claims
     crowds = [claim for claim in claims if claim.property == "k_anonymity"]
     values = [claim for claim in claims if _name_model_measure(claim) in _MODEL_MEASURES]
-    worded = tuple(_word_for_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
+    worded = tuple(_explain_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
     least = max([least, *(int(claim.threshold) for claim in crowds)])
     guards = [_claim_fitting_people(least, [*crowds, *values])] if least > 1 else []
     guards += [_claim_fitting_values(claim) for claim in values if claim.arguments["column"] not in recoded]
@@ -119,7 +119,7 @@ def _claim_fitting_values(claim: Claim) -> Claim:
     return claim.model_copy(update={**changed, "arguments": arguments, "meaning": meaning})
 
 
-def _word_for_blanks(claim: Claim) -> Claim:
+def _explain_blanks(claim: Claim) -> Claim:
     alone = "An empty cell agrees with everything, so this alone hides nobody."
     others = int(claim.threshold) - 1
     meaning = (

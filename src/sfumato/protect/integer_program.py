@@ -37,11 +37,11 @@ class IntegerProgram:
         """A program without constraints."""
         return cls(upper)
 
-    def at_most(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
+    def require_at_most(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
         """The weighted sum is at most the limit."""
         self._add(columns, weights, -np.inf, limit)
 
-    def at_least(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
+    def require_at_least(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
         """The weighted sum is at least the limit."""
         self._add(columns, weights, limit, np.inf)
 

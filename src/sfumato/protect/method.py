@@ -94,7 +94,7 @@ class Method(Description, ABC):
         A policy calls this before it publishes. In Python a release is made anyway, and marked.
         """
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The method and its parameters, for a published certificate; a method omits what must stay private."""
         return self.model_dump(mode="json")
 

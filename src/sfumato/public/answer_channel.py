@@ -89,7 +89,7 @@ class AnswerChannel(Description):
             return abs(log(self.p / self.q))
         return abs(log(self.p * (1 - self.q) / ((1 - self.p) * self.q)))
 
-    def matrix(self) -> Floats:
+    def build_matrix(self) -> Floats:
         """The probability of each answer (row) for each truth (column); for bits, the probability that each is set."""
         size = len(self.categories)
         return np.full((size, size), self.q) + (self.p - self.q) * np.eye(size)
@@ -103,11 +103,11 @@ class AnswerChannel(Description):
         codes = texts.replace_strict(known, places, default=STRANGE, return_dtype=pl.Int64)
         return codes.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
 
-    def bits(self, cells: pl.Series) -> Bytes:
+    def read_bits(self, cells: pl.Series) -> Bytes:
         """The bits of cells that are not missing, one row per cell."""
-        return np.unpackbits(self.packed(cells), axis=1, count=len(self.categories))
+        return np.unpackbits(self.pack_bits(cells), axis=1, count=len(self.categories))
 
-    def packed(self, cells: pl.Series) -> Bytes:
+    def pack_bits(self, cells: pl.Series) -> Bytes:
         """The bits of cells that are not missing, eight per byte, the first category's the highest."""
         width = len(self.categories)
         taken = (width + 7) // 8

@@ -111,13 +111,13 @@ class BasketDistortion(Description):
             )
         return np.asarray(counts, dtype=np.int64)
 
-    def retention(self, size: int) -> float:
+    def compute_retention(self, size: int) -> float:
         """`cut_and_paste`: the probability that an item of a basket of this size is pasted."""
         assert self.cutoff is not None
         pasted = _list_paste_shares(self.cutoff, size)
         return fsum(count * share for count, share in enumerate(pasted)) / size if size else 0.0
 
-    def transition(self, size: int, length: int) -> Floats:
+    def build_transition(self, size: int, length: int) -> Floats:
         """`cut_and_paste`: how likely each number of an itemset's items is published (row) for each true number."""
         assert self.cutoff is not None and self.level is not None
         return _compute_transition(self.cutoff, self.level, size, length)

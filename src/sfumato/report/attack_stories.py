@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any
 
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
 from sfumato.report import wording
 
@@ -109,7 +109,7 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str
     names = {"target": join_columns(target), "any": join_columns(target, "or"), "known": "", "others": ""}
     for part, columns in zip(("known", "others"), knowledge, strict=False):
         names[part] = join_columns(columns)
-    title = wording.space_name(tag).capitalize() + (f": {names['target']}" if target else "")
+    title = wording.spell_name(tag).capitalize() + (f": {names['target']}" if target else "")
     story = STORIES.get(tag)
     if story is None or not all(names[part] for _, part, _, _ in Formatter().parse(story) if part):
         return title, _find_docstring_story(tag)
@@ -168,5 +168,5 @@ def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:
 
 def _find_docstring_story(tag: str) -> str:
     """The first paragraph of the attack's docstring."""
-    kind = find_kind("attack", tag)
+    kind = find_tagged_class("attack", tag)
     return (kind.__doc__ or "").split("\n\n")[0].replace("`", "").strip() if kind is not None else ""

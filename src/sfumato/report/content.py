@@ -14,7 +14,7 @@ import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.field_docs import find_field_doc
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.measure.changes import ColumnDifference
 from sfumato.report import loss_words, wording
 from sfumato.report.findings import name_loss_kind
@@ -74,9 +74,9 @@ def _describe_risk_gate(name: str) -> tuple[str, str]:
     """A limit on one attack, `max_risk.ATTACK`; any other limit by its name."""
     limit_name, _, attack = name.partition(".")
     if limit_name != "max_risk" or not attack:
-        return wording.space_name(name), ""
+        return wording.spell_name(name), ""
     return (
-        f"Risk by {wording.space_name(attack)}",
+        f"Risk by {wording.spell_name(attack)}",
         "The share of right guesses, at the upper end of its interval.",
     )
 
@@ -190,7 +190,7 @@ def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:
         )
     if "changes" in losses:
         made.append(
-            KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed or made unknown")
+            KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed, replaced or marked")
         )
     return made
 
@@ -257,18 +257,18 @@ def compute_share_between(sizes: pl.DataFrame, low: int, high: int | None) -> fl
 
 def list_column_rows(account: RunAccount) -> list[ColumnRow]:
     """One row per released column: what the methods state and, for the custodian, what was measured."""
-    stated = _stated_changes(account.certificate)
-    return [_column_row(account, name, stated.get(name, [])) for name in account.distributions]
+    stated = _collect_stated_changes(account.certificate)
+    return [_build_column_row(account, name, stated.get(name, [])) for name in account.distributions]
 
 
-def _stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
+def _collect_stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
     stated: dict[str, list[Change]] = {}
     for change in body.get("changes", ()):
         stated.setdefault(change["column"], []).append(Change(**{**change, "kind": ChangeKind(change["kind"])}))
     return stated
 
 
-def _column_row(account: RunAccount, name: str, changes: list[Change]) -> ColumnRow:
+def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> ColumnRow:
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
     blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
@@ -277,7 +277,7 @@ def _column_row(account: RunAccount, name: str, changes: list[Change]) -> Column
     difference = account.differences.get(name)
     return ColumnRow(
         name=name,
-        role=wording.ROLES.get(role, (wording.space_name(role), ""))[0],
+        role=wording.ROLES.get(role, (wording.spell_name(role), ""))[0],
         level=generalized.level if generalized else None,
         height=generalized.height if generalized else None,
         done=_describe_column(changes, difference, nothing_left=not seen.height),
@@ -314,10 +314,10 @@ def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each method with its parameters and their docstrings."""
     made = []
     for method in body["methods"]:
-        kind = find_kind("method", method["method"])
+        kind = find_tagged_class("method", method["method"])
         rows = [
             (
-                "ISO/IEC 20889 class" if name == "iso_20889" else wording.space_name(name),
+                "ISO/IEC 20889 class" if name == "iso_20889" else wording.spell_name(name),
                 _format_parameter(value),
                 "" if kind is None else find_field_doc(kind, name),
             )
@@ -326,7 +326,7 @@ def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         ]
         made.append(
             {
-                "name": wording.space_name(method["method"]),
+                "name": wording.spell_name(method["method"]),
                 "rows": [(name, value, meaning.replace("`", "")) for name, value, meaning in rows],
             }
         )
@@ -337,7 +337,7 @@ def _format_parameter(value: Any) -> str:
     if isinstance(value, Mapping):
         tag = next((str(value[key]) for key in ("model", "kind", "method", "attack") if key in value), "")
         rest = ", ".join(f"{key} = {_format_parameter(part)}" for key, part in value.items() if str(part) != tag)
-        return f"{wording.space_name(tag)} ({rest})" if tag and rest else wording.space_name(tag) or rest
+        return f"{wording.spell_name(tag)} ({rest})" if tag and rest else wording.spell_name(tag) or rest
     if isinstance(value, list | tuple):
         return ", ".join(_format_parameter(part) for part in value[:24]) + (" …" if len(value) > 24 else "")
     return "none" if value is None else wording.shorten_label(wording.format_count(value), 80)

@@ -15,7 +15,7 @@ def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     for claim in body["claims"]:
         share = claim["property"].endswith("_share") and claim["property"] != "uniques_off_share"  # that one counts
         column = claim.get("arguments", {}).get("column")
-        title = wording.PROPERTIES.get(claim["property"], wording.space_name(claim["property"]).capitalize())
+        title = wording.PROPERTIES.get(claim["property"], wording.spell_name(claim["property"]).capitalize())
         made.append(
             {
                 "title": title + (f', column "{wording.shorten_label(column)}"' if isinstance(column, str) else ""),
@@ -54,7 +54,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, value in losses.items():
         if name == "height" and not body.get("heights"):
             continue  # no levels were chosen
-        title, meaning = loss_words.LOSSES.get(name, (wording.space_name(name).capitalize(), ""))
+        title, meaning = loss_words.LOSSES.get(name, (wording.spell_name(name).capitalize(), ""))
         if name == "loss":
             meaning = loss_words.find_loss_words(by).meaning
         if name == "height":
@@ -85,7 +85,7 @@ def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:
             f"Share of right predictions when trained on the release. Trained on the originals: {before}. "
             f"Always predicting the most frequent value: {blind}."
         )
-        title = f"Accuracy of {wording.space_name(name.removesuffix('_accuracy'))}"
+        title = f"Accuracy of {wording.spell_name(name.removesuffix('_accuracy'))}"
         made.append({"title": title, "value": "", "again": wording.format_percent(utility[name]), "meaning": meaning})
     return made
 
@@ -111,10 +111,10 @@ def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
         "kept by the custodian" if most is None else f"at most {wording.format_percent(most)}, at 95 % confidence"
     )
     guessing = attack.get("guessing")
-    return [("Risk", risk_text), *([] if guessing is None else [("By blind guessing", _about(guessing))])]
+    return [("Risk", risk_text), *([] if guessing is None else [("By blind guessing", _approximate_share(guessing))])]
 
 
-def _about(share: float) -> str:
+def _approximate_share(share: float) -> str:
     return f"about {wording.format_percent(share)}"
 
 
@@ -153,7 +153,7 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
     if isinstance(knowledge, str):
         if attack.get("known"):
             return wording.list_names([knowledge])
-        words, share = wording.KNOWS.get(knowledge, wording.space_name(knowledge)), attack.get("known_share", 1.0)
+        words, share = wording.KNOWS.get(knowledge, wording.spell_name(knowledge)), attack.get("known_share", 1.0)
         return words if share == 1 else f"{words}, for {wording.format_percent(share)} of them"
     if knowledge and all(isinstance(side, list | tuple) for side in knowledge):
         return "; on the other side ".join(wording.list_names(side) for side in knowledge)

@@ -114,7 +114,7 @@ def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, A
     domain = Domain.of(values, account.original.hierarchies.get(name))
     published = account.published.frame[name]
     labels, codes = encode_narrowly(published)
-    lost: Floats = domain.losses(spell_cells(labels))[codes]
+    lost: Floats = domain.measure_losses(spell_cells(labels))[codes]
     if published.null_count():
         lost[(published.is_null() & values.gather(rows).is_not_null()).to_numpy()] = 1.0
     return lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 
 LOSSES = {
     "loss": ("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
@@ -33,7 +33,7 @@ LOSSES = {
     ),
     "right_answers": ("Right answers", "Of these answers, the share that is right."),
     "right_by_prior": ("Right by guessing", "Of the same entries, the share that the most common value gets right."),
-    "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
+    "changes": ("Changes", "Items that were added, removed, replaced, or marked as unknown."),
     "removed": ("Removed", "Items taken out of a basket."),
     "added": ("Added", "Items put into a basket."),
     "unknown": ("Unknown", "Items marked as unknown: a basket may or may not hold them."),
@@ -297,7 +297,7 @@ def find_loss_words(kind: str) -> LossWords:
         return LOSS_OF[kind]
     if kind in DETAILED:
         return DETAIL
-    method = find_kind("method", kind)
+    method = find_tagged_class("method", kind)
     meaning = str(getattr(method, "loss_meaning", "")) or "The method's own measure: 0 % is nothing lost."
     return LossWords(meaning, "kept", "by the method's own measure")
 

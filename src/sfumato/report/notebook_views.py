@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sfumato.notebook import SENTENCE, STAYS, format_number, render_card, render_grid, render_sentences
-from sfumato.report.wording import format_percent, space_name
+from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
+from sfumato.report.wording import format_percent, spell_name
 
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit
@@ -26,17 +26,22 @@ def render_run(run: Run) -> str:
     verdict, status = run.verdict, run.verdict.status.value
     found = verdict.headline.removeprefix(f"{status.capitalize()}. ")
     claims = [
-        (space_name(f.property), f"{_SIGNS[f.bound]} {format_number(f.threshold)}", _format(f.measured), _mark(f.holds))
+        (
+            spell_name(f.property),
+            f"{_SIGNS[f.bound]} {format_few_digits(f.threshold)}",
+            _format(f.measured),
+            _mark(f.holds),
+        )
         for f in run.findings
     ]
     attacks = []
     for attack, outcome in run.attacks:
-        described: dict[str, Any] = {**attack.described(), **outcome.as_json()}
+        described: dict[str, Any] = {**attack.describe(), **outcome.as_json()}
         span = f"{format_percent(outcome.low)} to {format_percent(outcome.high)}"
         attacks.append(
-            (space_name(described["attack"]), format_percent(outcome.risk), span, describe_attack(described).words)
+            (spell_name(described["attack"]), format_percent(outcome.risk), span, describe_attack(described).words)
         )
-    losses = [(space_name(name), format_number(value)) for name, value in run.record["utility"].items()]
+    losses = [(spell_name(name), format_few_digits(value)) for name, value in run.record["utility"].items()]
     where = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
     return render_card(
         status.capitalize(),
@@ -66,14 +71,14 @@ def render_certificate(certificate: Certificate) -> str:
     body = certificate.body
     claims = [
         (
-            space_name(claim["property"]),
-            f"{_SIGNS[claim['bound']]} {format_number(claim['threshold'])}",
+            spell_name(claim["property"]),
+            f"{_SIGNS[claim['bound']]} {format_few_digits(claim['threshold'])}",
             _format(claim["measured"]),
             _mark(claim["holds"]),
         )
         for claim in body["claims"]
     ]
-    attacks = [(space_name(attack["attack"]), _describe_risk(attack)) for attack in body["attacks"]]
+    attacks = [(spell_name(attack["attack"]), _describe_risk(attack)) for attack in body["attacks"]]
     signed = f"Signed by {body['signer']}." if certificate.raw else "Not signed: nothing was published."
     for_publication = [] if body["for_publication"] else ["Not for publication: random numbers came from a seed."]
     return render_card(
@@ -91,7 +96,7 @@ def _describe_risk(attack: Mapping[str, Any]) -> str:
 
 
 def _format(measured: Any) -> str:
-    return "not measured" if measured is None else format_number(measured)
+    return "not measured" if measured is None else format_few_digits(measured)
 
 
 def _mark(holds: bool | None) -> str:

@@ -101,16 +101,16 @@ def _name_bins(edges: Floats, whole: bool, below: bool, beyond: bool) -> tuple[s
     names = []
     for low, high in pairwise(edges):
         last = high - 1 if whole else high
-        first_text, last_text = format_number(float(low), digits), format_number(float(last), digits)
+        first_text, last_text = format_fixed_digits(float(low), digits), format_fixed_digits(float(last), digits)
         names.append(first_text if whole and low == last else f"{first_text} to {last_text}")
     if below:
-        names[0] = f"under {format_number(float(edges[1]), digits)}"
+        names[0] = f"under {format_fixed_digits(float(edges[1]), digits)}"
     if beyond:
-        names[-1] = f"{format_number(float(edges[-2]), digits)} and more"
+        names[-1] = f"{format_fixed_digits(float(edges[-2]), digits)} and more"
     return tuple(names)
 
 
-def format_number(number: float, digits: int) -> str:
+def format_fixed_digits(number: float, digits: int) -> str:
     """A number with fixed digits; years have no separator."""
     number = number + 0.0 if round(number, digits) else 0.0
     text = f"{number:,.{digits}f}" if abs(number) >= 10_000 else f"{number:.{digits}f}"

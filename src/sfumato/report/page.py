@@ -48,7 +48,7 @@ def _load_template() -> Template:
         percent=wording.format_percent,
         short=wording.shorten_label,
         clean=wording.clean_label,
-        spaced=wording.space_name,
+        spaced=wording.spell_name,
     )
     return environment.from_string(files("sfumato.report").joinpath("page.html.j2").read_text(encoding="utf-8"))
 
@@ -237,7 +237,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
         bound, objective = wording.format_count(details["bound"]), wording.format_count(details["objective"])
         facts.append(("Optimality", f"not proven: costs {objective}; the lower bound is {bound}"))
     seconds = [
-        f"{wording.STEPS.get(step, wording.space_name(step))} {took:.2f} s" for step, took in account.seconds.items()
+        f"{wording.STEPS.get(step, wording.spell_name(step))} {took:.2f} s" for step, took in account.seconds.items()
     ]
     facts.append(("Time", ", ".join(seconds)))
     return facts

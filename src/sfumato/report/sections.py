@@ -86,7 +86,7 @@ def _make_synthesis(
 ) -> ReportSection | None:
     from sfumato.report.synthesis_section import build_synthesis_section
 
-    synthesis = release.details.part(SynthesisDetails)
+    synthesis = release.details.get_family(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
         return None  # nobody was set aside
     return build_synthesis_section(release, original, published)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
-from sfumato.measure.sequences.support_counts import count_supports
+from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
@@ -47,7 +47,7 @@ def build_sequence_section(
     release: Release, original: Sequences, published: Sequences, utility: Mapping[str, float]
 ) -> ReportSection:
     """What became of the sequences; for the custodian."""
-    details = release.details.part(SequenceDetails) or SequenceDetails()
+    details = release.details.get_family(SequenceDetails) or SequenceDetails()
     figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
     figures += _draw_distances(published, original, release.details.rows)
     figures += draw_grid_figures(published, original) or [_draw_steps(published, original)]
@@ -101,7 +101,7 @@ def _draw_secrets(release: Release, original: Sequences, published: Sequences, s
     limits = {"max_gap": release.method.max_gap, "window": release.method.window}
     shown = list(secrets)[:_SECRETS]
     named = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown]
-    counts = [count_supports(data, named, **limits) for data in (original, published)]
+    counts = [count_pattern_supports(data, named, **limits) for data in (original, published)]
     pairs = [
         _Pair(_name_pattern(pattern), *(float(side[name]) for side in counts))
         for name, (pattern, _) in zip(named, shown, strict=True)

@@ -53,7 +53,7 @@ def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
     if risks:
         worst = max(risks, key=lambda attack: float(attack["risk_at_most"]) - float(attack["guessing"] or 0.0))
         sentences.append(
-            f"The strongest attack, {wording.space_name(worst['attack'])}, is right at most "
+            f"The strongest attack, {wording.spell_name(worst['attack'])}, is right at most "
             f"{wording.format_percent(worst['risk_at_most'])} of the time; blind guessing about "
             f"{wording.format_percent(worst['guessing'])}."
         )
@@ -70,7 +70,7 @@ def _list_refusals(body: Mapping[str, Any]) -> list[str]:
 
 
 def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
-    title = wording.space_name(gate["gate"].replace(".", " "))
+    title = wording.spell_name(gate["gate"].replace(".", " "))
     found = gate.get("found")
     measured = "it could not be measured" if found is None else f"the release has {wording.format_percent(found)}"
     return f"The limit {title} is {wording.format_percent(gate['limit'])}, and {measured}."
@@ -104,6 +104,6 @@ def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     changed = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.KEPT or change["starred"]}
     exact = [name for name in body.get("roles", {}) if name not in changed]
     accepted = body["verdict"]["accepted"]
-    reasons = {name: accepted.get(name) or wording.space_name(body["roles"][name]) for name in exact}
+    reasons = {name: accepted.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
     told = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
     return f"{', '.join(told)}." if told else "none."

@@ -135,7 +135,7 @@ _ELLIPSIS = "…"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of emoji and of Persian and Indian words
 
 
-def space_name(name: str) -> str:
+def spell_name(name: str) -> str:
     """A name from the code as words: `max_loss` → max loss."""
     return name.replace("_", " ")
 
@@ -182,7 +182,7 @@ def count_noun(count: int, one: str, many: str | None = None) -> str:
 
 def describe_promise(bound: str, threshold: float, *, share: bool) -> str:
     """The claimed bound in words."""
-    return f"{_BOUNDS.get(bound, space_name(bound))} {format_percent(threshold) if share else format_count(threshold)}"
+    return f"{_BOUNDS.get(bound, spell_name(bound))} {format_percent(threshold) if share else format_count(threshold)}"
 
 
 def format_moment(stamp: str) -> str:

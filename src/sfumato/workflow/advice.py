@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from sfumato import measure
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchy_builders import Dates, Quantiles
-from sfumato.data.moments_in_text import find_moment_kind, read_moments
+from sfumato.data.moments_in_text import find_moment_kind, locate_moments
 from sfumato.errors import SfumatoError, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.method import Method
@@ -167,7 +167,9 @@ _FEWEST_VALUES = 5
 def _is_dated(table: Table, name: str) -> bool:
     texts = spell_cells(table.frame[name].drop_nulls().unique())
     return (
-        len(texts) > 0 and find_moment_kind(texts[0]) not in (None, "time", "month") and read_moments(texts) is not None
+        len(texts) > 0
+        and find_moment_kind(texts[0]) not in (None, "time", "month")
+        and locate_moments(texts) is not None
     )
 
 

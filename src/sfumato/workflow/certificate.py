@@ -37,7 +37,7 @@ class _DataFile(DataFile):
     @model_validator(mode="after")
     def _check_known_format(self) -> _DataFile:
         shape = get_shape(self.shape)
-        if self.format not in shape.formats or self.file != shape.file(self.format):
+        if self.format not in shape.formats or self.file != shape.name_file(self.format):
             raise ValueError("unknown format, or the file does not have this format")
         return self
 

@@ -87,7 +87,7 @@ def _state_unknown(release: Release) -> Release:
 def _chain_releases(first: Release, then: Release) -> Release:
     """Combine two releases in a row: they are checked with the last data and the first originals only."""
     steps = first.details.steps if isinstance(first.details, ChainDetails) else (first.details,)
-    claims = _merge_unchanged_claims(_name_step(first.claims, 0), _changed_columns(then), then)
+    claims = _merge_unchanged_claims(_name_step(first.claims, 0), _list_changed_columns(then), then)
     return Release(
         then.data,
         then.method,
@@ -95,7 +95,9 @@ def _chain_releases(first: Release, then: Release) -> Release:
             *claims,
             *(
                 c
-                for c in _merge_unchanged_claims(_name_step(then.claims, len(steps)), _changed_columns(first), then)
+                for c in _merge_unchanged_claims(
+                    _name_step(then.claims, len(steps)), _list_changed_columns(first), then
+                )
                 if not _is_already_claimed(c, claims)
             ),
         ),
@@ -136,7 +138,7 @@ def _combine_losses(first: Mapping[str, Number], then: Mapping[str, Number]) -> 
     return losses
 
 
-def _changed_columns(release: Release) -> tuple[str, ...]:
+def _list_changed_columns(release: Release) -> tuple[str, ...]:
     """The columns that methods state to have changed, whether or not a draw came out as it was: that would tell."""
     return tuple(
         dict.fromkeys(change.column for change in release.changes if not change.trivial and not change.dropped)

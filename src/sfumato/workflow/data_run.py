@@ -70,7 +70,7 @@ def run(
         raise PolicyError("say what to do with the data: run(data, method, roles={...}), or a policy for the method")
     policy = _build_policy(data, what, _group_roles(roles, data), sections)
     original = None if _is_path(data) else _build_original(data, policy)
-    if policy.shape == "table" and not policy.roles.by_column() and policy.data.path != DEMO:
+    if policy.shape == "table" and not policy.roles.group_by_column() and policy.data.path != DEMO:
         _refuse_without_roles(policy, original)
     if out is not None:
         return pipeline.run(policy, out, randomness, original)
@@ -171,7 +171,7 @@ def _build_original(data: Any, policy: Policy) -> Any:
     )
     hierarchies = {**table.hierarchies, **policy.hierarchies}
     missing = policy.data.missing if "missing" in policy.data.model_fields_set else table.missing
-    made = Table.of(frame, policy.roles.by_column() or None, hierarchies, missing, source=table.source)
+    made = Table.of(frame, policy.roles.group_by_column() or None, hierarchies, missing, source=table.source)
     return replace(made, row_labels=table.row_labels)
 
 

@@ -18,7 +18,7 @@ from sfumato.attack.attack import wilson
 from sfumato.data.role_proposals import RoleProposal
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
-from sfumato.workflow.toml_text import comment_out, quote_text, write_comment, write_entry, write_list, write_value
+from sfumato.workflow.toml_text import comment_out, quote_toml_text, write_comment, write_entry, write_list, write_value
 
 Purpose = Literal["publish", "share", "synthetic", "outsource", "hide"]
 PURPOSES: Mapping[str, str] = {
@@ -113,8 +113,8 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
     for name in uniform:
         share = table.measure_uniformity(name)
         lines += write_comment(
-            f"No l-diversity for {quote_text(name)}: {share:.0%} of the rows have the same value, so that every class "
-            "would have to be large to hold another one. Whoever guesses that value is mostly right anyway."
+            f"No l-diversity for {quote_toml_text(name)}: {share:.0%} of the rows have the same value, so that every "
+            "class would have to be large to hold another one. Whoever guesses that value is mostly right anyway."
         )
     if mixed and not diverse:
         lines += [
@@ -146,7 +146,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
 
 
 def _limit_linking(table: DraftTable) -> str:
-    share = bound_share(1 / table.k, table.frame.height)
+    share = bound_drafted_share(1 / table.k, table.frame.height)
     return write_entry("max_linking_risk", share, "the share of people found, at the upper end of its interval")
 
 
@@ -159,7 +159,7 @@ def _write_linking_gate(table: DraftTable) -> list[str]:
     ]
 
 
-def bound_share(share: float, count: int) -> float:
+def bound_drafted_share(share: float, count: int) -> float:
     """An upper bound on an observed share and its 95 % interval, rounded up; exceeded by chance once in 10,000."""
     return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count)[1]) / 100)
 

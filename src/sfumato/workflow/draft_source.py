@@ -17,7 +17,7 @@ from typing import Literal
 import polars as pl
 
 from sfumato.baskets import Baskets
-from sfumato.data.file_kinds import HEAD, find_kind
+from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
 from sfumato.data.roles import name_separator
 from sfumato.data.source import is_database
@@ -193,7 +193,7 @@ def read_header(path: str, separator: str | None = None) -> list[str]:
 
 def _list_columns(path: str, file: Path) -> list[str]:
     """The columns of a file that is no text; of Parquet without its rows, which may be larger than memory."""
-    if find_kind(read_first_bytes(file, HEAD)) == "parquet":
+    if detect_file_kind(read_first_bytes(file, HEAD)) == "parquet":
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -209,7 +209,7 @@ def _have_commas(lines: list[str]) -> bool:
 
 
 def _is_text_file(file: Path) -> bool:
-    return find_kind(read_first_bytes(file, HEAD)) is None
+    return detect_file_kind(read_first_bytes(file, HEAD)) is None
 
 
 def _read_opening(file: Path) -> str:

@@ -47,14 +47,14 @@ class FileShape(ABC):
     formats: ClassVar[Mapping[str, str]]
     """Format → the ending of the file's name."""
 
-    def file(self, form: str) -> str:
+    def name_file(self, form: str) -> str:
         """The name of the data file."""
         if form not in self.formats:
             raise PolicyError(f'a release of {self.name} is written as {", ".join(self.formats)}, not as "{form}"')
         return f"data.{self.formats[form]}"
 
     @abstractmethod
-    def usual_format(self, data: Any) -> str:
+    def choose_format(self, data: Any) -> str:
         """The format that holds this data, if a policy names none."""
 
     def read_input(self, data: Any) -> Any:
@@ -66,7 +66,7 @@ class FileShape(ABC):
         """Write the data file; `escape` puts an apostrophe before formulas, in formats that spreadsheets open."""
 
     @abstractmethod
-    def described(self, data: Any, form: str, *, escape: bool = False) -> dict[str, Any]:
+    def describe_file(self, data: Any, form: str, *, escape: bool = False) -> dict[str, Any]:
         """What a certificate must state about the file, besides name and checksum, to read it back exactly."""
 
     @abstractmethod
@@ -97,7 +97,7 @@ class TableShape(FileShape):
         "spss": "sav",
     }
 
-    def usual_format(self, data: Table) -> str:
+    def choose_format(self, data: Table) -> str:
         """CSV, which every tool reads."""
         return "csv"
 
@@ -106,7 +106,7 @@ class TableShape(FileShape):
         mark = choose_missing_mark(data.frame)
         write_frame(data.frame, path, form, mark, escape=escape, labels=data.labels)  # type: ignore[arg-type]
 
-    def described(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
+    def describe_file(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Text alone does not show whether "1.50" is a number, nor how a missing value is written."""
         return {
             "data": {
@@ -169,7 +169,7 @@ class BasketsShape(FileShape):
     kind: ClassVar[type] = Baskets
     formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
 
-    def usual_format(self, data: Baskets) -> str:
+    def choose_format(self, data: Baskets) -> str:
         """FIMI, unless an item's name contains a space; then SPMF, unless a basket is empty."""
         sizes = data.offsets[1:] - data.offsets[:-1]
         return choose_basket_format(data.items, has_empty=bool(len(sizes)) and int(sizes.min()) == 0)
@@ -184,7 +184,7 @@ class BasketsShape(FileShape):
         items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
         Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]
 
-    def described(self, data: Baskets, form: str, *, escape: bool = False) -> dict[str, Any]:
+    def describe_file(self, data: Baskets, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
         return {
             "data": {
@@ -242,7 +242,7 @@ class SequencesShape(FileShape):
     kind = Sequences
     formats: ClassVar[Mapping[str, str]] = {"spmf": "txt", "long": "csv"}
 
-    def usual_format(self, data: Sequences) -> str:
+    def choose_format(self, data: Sequences) -> str:
         """SPMF, which can hold empty sequences, unless an item's name has a line end or is a negative number."""
         return "long" if any(_is_unfit_for_spmf(item) for item in data.items) else "spmf"
 
@@ -250,7 +250,7 @@ class SequencesShape(FileShape):
         """Read the sequences of a policy, or the points that become sequences."""
         if data.points is not None:
             columns = {"id": data.id, "time": data.time, "separator": data.separator}
-            return Sequences.from_points(data.path, **data.points.arguments(), **columns)
+            return Sequences.from_points(data.path, **data.points.build_arguments(), **columns)
         columns = {"id": data.id, "item": data.item, "time": data.time}
         return Sequences.read(data.path, data.format, **columns, separator=data.separator)
 
@@ -260,7 +260,7 @@ class SequencesShape(FileShape):
         items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
         Sequences(items, data.offsets, data.element_offsets, data.codes).write(path, form)  # type: ignore[arg-type]
 
-    def described(self, data: Sequences, form: str, *, escape: bool = False) -> dict[str, Any]:
+    def describe_file(self, data: Sequences, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
         return {
             "data": {"rows": len(data), "items": len(data.items), "escaped_formulas": escape and form == "long"},
@@ -300,7 +300,7 @@ class PatternsShape(FileShape):
     kind = Patterns
     formats: ClassVar[Mapping[str, str]] = {"spmf": "txt"}
 
-    def usual_format(self, data: Patterns) -> str:
+    def choose_format(self, data: Patterns) -> str:
         """The only one."""
         return "spmf"
 
@@ -308,7 +308,7 @@ class PatternsShape(FileShape):
         """Write the patterns; no spreadsheet opens them."""
         data.write(path)
 
-    def described(self, data: Patterns, form: str, *, escape: bool = False) -> dict[str, Any]:
+    def describe_file(self, data: Patterns, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
         return {"data": {"rows": len(data), "items": len(data.items)}}
 

@@ -46,7 +46,7 @@ from sfumato.workflow.publication import (
     flush_tree,
     has_moved,
     move_in,
-    read_certificate,
+    read_staged_certificate,
     resume_publication,
 )
 
@@ -98,7 +98,7 @@ class ReservedTarget:
             self._wait(self._lock)
             sweep_workspaces(parent, self._lock)
             _refuse_strange_parts(self.named, self.out)
-            self._stack.enter_context(_MASK.narrowed())
+            self._stack.enter_context(_MASK.narrow())
             with hold_signals():
                 self._workspace = _make_workspace(parent, self.out)
         except (OSError, RuntimeError) as error:  # a RuntimeError is a symlink loop
@@ -262,7 +262,7 @@ def _refuse_mixed_files(target: Path, staging: StagingFolder) -> None:
     """The last check before publishing: the certificate covers exactly these files."""
     if not staging.release.is_dir():
         return
-    files = read_certificate(staging.release).get("files")
+    files = read_staged_certificate(staging.release).get("files")
     staged = {path.name: path for path in staging.release.iterdir()}
     covered = isinstance(files, Mapping) and staged.keys() == {*files, CERTIFICATE}
     plain = all(stat.S_ISREG(path.lstat().st_mode) for path in staged.values())
@@ -307,7 +307,7 @@ class _UserMask:
         self.of_user = 0o077
 
     @contextmanager
-    def narrowed(self) -> Iterator[None]:
+    def narrow(self) -> Iterator[None]:
         with self._lock:
             if not self._users:
                 self.of_user = os.umask(0o077)

@@ -74,7 +74,7 @@ class Manifest:
             file.flush()
             os.fsync(file.fileno())
 
-    def lists(self, path: Path) -> bool:
+    def is_own(self, path: Path) -> bool:
         """Whether a file is the run's own and unchanged, so that it may be replaced; never a key."""
         if not self.run or path.name.endswith(KEY_SUFFIX) or not stat.S_ISREG(path.lstat().st_mode):
             return False
@@ -118,7 +118,7 @@ def carry_over(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
         return renamed
     there = {(facts.st_dev, facts.st_ino) for facts in map(Path.lstat, new.iterdir())} if new.is_dir() else set()
     for path in sorted(old.iterdir()):
-        if manifest.lists(path) or _is_carried(path, new, there):
+        if manifest.is_own(path) or _is_carried(path, new, there):
             continue
         target = new / path.name
         merges = path.is_dir() and not path.is_symlink() and target.is_dir() and not target.is_symlink()

@@ -26,7 +26,7 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_words import keep_published_words
 from sfumato.data.roles import Role
 from sfumato.engine.stored_table import StoredTable
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.table import Missing, Table
 
 FORMAT = "sfumato certificate 3"
@@ -219,7 +219,7 @@ def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> Out
         methods=tuple(select_outgoing_parameters(method) for method in record["methods"]),
         claims=tuple(_build_outgoing_claim(claim, published) for claim in record["claims"]),
         public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
-        changes=tuple(_outgoing_change(change) for change in record["changes"]),
+        changes=tuple(_certify_change(change) for change in record["changes"]),
         losses=_select_outgoing_losses(record["losses"], people),
         utility=_select_outgoing_utility(record["utility"], people),
         suppression=_build_outgoing_suppression(record),
@@ -231,7 +231,7 @@ def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> Out
 
 def count_hidden_people(record: Mapping[str, Any]) -> int:
     """How many people the steps of coarse figures are counted in; 0, so that none leaves, if no crowd hides them."""
-    kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
+    kinds = [find_tagged_class("method", str(method["method"])) for method in record["methods"]]
     return int(record["data"]["rows"]) if all(kind is not None and kind.hides_in_crowds for kind in kinds) else 0
 
 
@@ -248,7 +248,7 @@ def _keep_named(facts: Mapping[str, Any], names: frozenset[str]) -> dict[str, An
 def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
     """A method, model or attack with only its public fields."""
     tag = next(name for name in ("method", "attack", "model") if name in described)
-    kind = find_kind(tag, str(described[tag]))
+    kind = find_tagged_class(tag, str(described[tag]))
     public = () if kind is None else kind.public_fields
     kept = _keep_named(described, frozenset({tag, "iso_20889", *public}))
     if "models" in kept:
@@ -275,7 +275,7 @@ def _select_words(published: Any, column: Any) -> pl.DataFrame | None:
     return published.frame if isinstance(published, Table) else None
 
 
-def _outgoing_change(change: Mapping[str, Any]) -> CertifiedChange:
+def _certify_change(change: Mapping[str, Any]) -> CertifiedChange:
     return CertifiedChange(**{name: change[name] for name in CertifiedChange.model_fields})
 
 
@@ -290,13 +290,13 @@ def _select_outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[st
     """Class sizes, which anyone can count; for methods that form classes, other figures in steps."""
     kept: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
     for name, value in utility.items():
-        if leaves_in_steps(name):
+        if is_rounded_outside(name):
             rounded = round_to_step(float(value), people)
             kept |= {} if rounded is None else {name: rounded}
     return kept
 
 
-def leaves_in_steps(name: str) -> bool:
+def is_rounded_outside(name: str) -> bool:
     """Whether a figure leaves in steps."""
     return name in IN_STEPS or name.endswith(("_accuracy", "_accuracy_original"))
 

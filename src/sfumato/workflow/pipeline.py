@@ -102,19 +102,19 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     _refuse_format(policy, original)
     sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
     _remember_columns(original)
-    clock.lap("read")
+    clock.record_step("read")
     chance = randomness or Randomness.secure()
     release, keys = _protect(policy, original, chance, is_read=given is None)
-    clock.lap("protect")
+    clock.record_step("protect")
     with target.stage_folders() as staging, begin_side_work(policy.methods(), original, release) as side:
         published = _write_and_read_back(release, policy, staging)
         _remember_columns(published)
-        clock.lap("write")
+        clock.record_step("write")
         findings = _measure_written_claims(release, original, published)
         differences = _measure_changes(release, original, published)
         on_file = replace(release, data=published)
         attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
-        clock.lap("attack")
+        clock.record_step("attack")
         record = build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = measure_utility(policy, published, original, release)
@@ -133,7 +133,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
             lattice=reasons.lattice,
             advice=(*record["advice"], *run_account.advice),
         )
-        clock.lap("compare")
+        clock.record_step("compare")
         certificate = certify(
             run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(decision.refusals)
         )
@@ -203,23 +203,23 @@ class _StepClock:
         self._last = time.perf_counter()
         self.seconds: dict[str, float] = {}
 
-    def lap(self, step: str) -> None:
+    def record_step(self, step: str) -> None:
         now = time.perf_counter()
         self.seconds[step] = now - self._last
         self._last = now
 
 
 def _choose_format(policy: Policy, release: Release) -> str:
-    return policy.output.format or find_shape(release.data).usual_format(release.data)
+    return policy.output.format or find_shape(release.data).choose_format(release.data)
 
 
 def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolder) -> Any:
     """Write the data and read it back: from here on only the file counts."""
     report_progress("writing")
     shape, form = find_shape(release.data), _choose_format(policy, release)
-    path = staging.release / shape.file(form)
+    path = staging.release / shape.name_file(form)
     shape.write(release.data, path, form, escape=policy.output.escape_formulas)
-    description = shape.described(release.data, form, escape=policy.output.escape_formulas)
+    description = shape.describe_file(release.data, form, escape=policy.output.escape_formulas)
     return read_back(shape, release.data, path, {**description, "data": {**description["data"], "format": form}})
 
 
@@ -249,7 +249,7 @@ def refuse_broken(findings: tuple[Finding, ...]) -> None:
 
 def _measure_changes(release: Release, original: Any, published: Any) -> dict[str, ColumnDifference]:
     """How each column of the written file differs from the originals; refuses false statements of methods."""
-    synthesis = release.details.part(SynthesisDetails)
+    synthesis = release.details.get_family(SynthesisDetails)
     if not isinstance(published, Table) or (synthesis is not None and synthesis.training is not None):
         return {}  # synthetic rows have no original
     differences = measure_changes(original, published, release.details.rows)
@@ -261,7 +261,7 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy, and linking, which the gate needs."""
     attacks, published = policy.attacks(), release.data
     coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
-    drawn = release.details.part(SynthesisDetails)
+    drawn = release.details.get_family(SynthesisDetails)
     nobodys = drawn is not None and drawn.training is not None and policy.gate.max_linking_risk is None
     linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
     forgotten = linkable and not any(isinstance(attack, Linking) for attack in attacks)
@@ -284,7 +284,7 @@ def build_record(
 ) -> dict[str, Any]:
     """What the custodian knows about a run so far, of which a certificate tells a part."""
     form, shape = _choose_format(policy, release), find_shape(release.data)
-    description = shape.described(release.data, form, escape=policy.output.escape_formulas)
+    description = shape.describe_file(release.data, form, escape=policy.output.escape_formulas)
     return {
         **description,
         "format": FORMAT,
@@ -295,11 +295,11 @@ def build_record(
         "maturity": release.method.maturity,
         "for_publication": randomness.for_publication,
         "data": {
-            "file": shape.file(form),
+            "file": shape.name_file(form),
             "shape": shape.name,
             "format": form,
             **description["data"],
-            "sha256": hash_file(staging.release / shape.file(form)),
+            "sha256": hash_file(staging.release / shape.name_file(form)),
         },
         "methods": [_describe_step(method) for method in policy.methods()],
         "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
@@ -324,7 +324,7 @@ def build_record(
 
 def _describe_step(description: Any) -> dict[str, Any]:
     """A method or attack with its parameters; a file only by name, since folders are private."""
-    described: dict[str, Any] = description.described()
+    described: dict[str, Any] = description.describe()
     for part in (described, *described.get("models", ())):
         part |= {name: Path(part[name]).name for name in PATHS if isinstance(part.get(name), str)}
     if hasattr(description, "iso_20889"):

@@ -62,7 +62,7 @@ class PointFile(NamedTuple):
         """The sequences of regions."""
         owner, time = self.columns.id, self.columns.time
         return Sequences.from_points(
-            self.path, **self.section.arguments(), id=owner, time=time, separator=self.separator
+            self.path, **self.section.build_arguments(), id=owner, time=time, separator=self.separator
         )
 
     def write_reading(self) -> list[str]:

@@ -40,7 +40,7 @@ class PointsSection(Description):
         spans = getattr(self.regions, "bounds", ()) is None
         return (*((trips,) if self.split is not None else ()), *((names,) if spans else ()))
 
-    def arguments(self) -> dict[str, Any]:
+    def build_arguments(self) -> dict[str, Any]:
         """What `Sequences.from_points` takes besides the points and the columns of id and time."""
         named = {"x": self.x, "y": self.y, "coordinates": self.coordinates, "split": self.split}
         return {"regions": self.regions.build(), **named}

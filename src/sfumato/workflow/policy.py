@@ -114,7 +114,7 @@ class Policy(Description):
                 raise ValueError(
                     f"{next_method.method} takes {next_method.shape}, and {before.method} gives {before.gives}"
                 )
-        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
+        if self.shape != "table" and (self.roles.group_by_column() or self.hierarchies):
             raise ValueError(
                 f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
                 "or choose a method for tables"
@@ -134,7 +134,7 @@ class Policy(Description):
             raise ValueError(f"tables and sequences can be shuffled; {self.gives} keep their order")
         if self.output.format is not None:
             try:
-                get_shape(self.gives).file(self.output.format)
+                get_shape(self.gives).name_file(self.output.format)
             except PolicyError as error:
                 raise ValueError(str(error)) from None
         return self
@@ -150,7 +150,7 @@ class Policy(Description):
             why = f"{self.gives} have no quasi-identifying columns"
         elif any(isinstance(method, KeyedMethod) for method in self.protect):
             why = "codes cannot be linked to values"
-        elif self.roles.by_column() and not self.roles.quasi_identifying:
+        elif self.roles.group_by_column() and not self.roles.quasi_identifying:
             why = "no column is quasi_identifying"
         if why:
             raise ValueError(
@@ -245,7 +245,7 @@ class Policy(Description):
         data = self.data
         return Table.read(
             data.path,
-            self.roles.by_column(),
+            self.roles.group_by_column(),
             self.hierarchies,
             data.separator,
             data.missing_marks,
@@ -260,7 +260,7 @@ class Policy(Description):
     def _read_demo(self) -> Table:
         from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
 
-        roles: Mapping[str, str | Role] = self.roles.by_column() or list_population_roles()
+        roles: Mapping[str, str | Role] = self.roles.group_by_column() or list_population_roles()
         built = {name: Hierarchy.of(rows, f"built-in {name}") for name, rows in build_population_hierarchies().items()}
         return Table.of(
             generate_population(), roles, {**built, **self.hierarchies}, self.data.missing, source="built-in population"

@@ -43,7 +43,7 @@ from sfumato.workflow.draft_notes import note_different_sequences, note_points, 
 from sfumato.workflow.draft_source import DraftSource
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.sequence_draft import write_sequence_methods
-from sfumato.workflow.toml_text import quote_text, write_comment, write_entry, write_list
+from sfumato.workflow.toml_text import quote_toml_text, write_comment, write_entry, write_list
 
 
 @dataclass(frozen=True)
@@ -241,12 +241,12 @@ def _write_reading(source: DraftSource) -> list[str]:
     lines.append(write_entry("missing_marks", list(source.missing_marks), 'cells that mean "missing"'))
     if source.noticed_marks:
         lines += write_comment("These may mean missing, too. If they do, add them above:")
-        lines += [f"#     {quote_text(mark.mark)}  {_count_mark(mark)}" for mark in source.noticed_marks]
+        lines += [f"#     {quote_toml_text(mark.mark)}  {_count_mark(mark)}" for mark in source.noticed_marks]
     return lines
 
 
 def _count_mark(mark: MissingMark) -> str:
-    where = ", ".join(f"{quote_text(name)} ({rows:,} rows)" for name, rows in mark.rows.items())
+    where = ", ".join(f"{quote_toml_text(name)} ({rows:,} rows)" for name, rows in mark.rows.items())
     return f"in {where}"
 
 
@@ -274,7 +274,7 @@ def _write_hierarchies(
     for name in table.columns_with(Role.QUASI_IDENTIFYING):
         proposal = hierarchies.get(name)
         if proposal is None:
-            lines += write_comment(f"{quote_text(name)} has none: its values have no groups or order to propose.")
+            lines += write_comment(f"{quote_toml_text(name)} has none: its values have no groups or order to propose.")
             continue
         entry = files.get(name) or proposal.description
         lines += [*write_comment(proposal.reason), write_entry(name, entry)]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import suggest_name
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.problem_words import describe_problem, suggest_field
 
 _Path = tuple[int | str, ...]
@@ -137,7 +137,7 @@ def _list_fields(outer: _Path, policy: _CheckedPolicy) -> list[str]:
         node = _get_inside(node, part)
         if isinstance(node, Mapping):
             tags = ((tag, node[tag]) for tag in _TAGS if isinstance(node.get(tag), str))
-            kind = next((find_kind(tag, value) for tag, value in tags), None)
+            kind = next((find_tagged_class(tag, value) for tag, value in tags), None)
             models = models if kind is None else [kind]
     return list(models[0].model_fields) if len(models) == 1 else []
 

@@ -94,19 +94,19 @@ class RolesSection(Description):
 
     @model_validator(mode="after")
     def _check_named_once(self) -> RolesSection:
-        names = [name for names in self.by_role().values() for name in names]
+        names = [name for names in self.group_by_role().values() for name in names]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"the column {quote_names(twice)} has more than one role")
         return self
 
-    def by_role(self) -> dict[Role, tuple[str, ...]]:
+    def group_by_role(self) -> dict[Role, tuple[str, ...]]:
         """The columns of each role."""
         return {role: getattr(self, role.value) for role in Role}
 
-    def by_column(self) -> dict[str, Role]:
+    def group_by_column(self) -> dict[str, Role]:
         """The role of each column."""
-        return {name: role for role, names in self.by_role().items() for name in names}
+        return {name: role for role, names in self.group_by_role().items() for name in names}
 
 
 class GateSection(Description):

@@ -271,7 +271,7 @@ def _clear_refusal(refused: Path) -> None:
     manifest = Manifest.read(refused)
     if not manifest.run or refused.is_symlink():
         return
-    for path in [path for path in refused.iterdir() if manifest.lists(path)]:
+    for path in [path for path in refused.iterdir() if manifest.is_own(path)]:
         path.unlink()
     with suppress(OSError):
         refused.rmdir()
@@ -324,7 +324,7 @@ def describe_os_error(error: OSError) -> str:
     return str(error.strerror or "the system gives no reason")
 
 
-def read_certificate(release: Path) -> dict[str, Any]:
+def read_staged_certificate(release: Path) -> dict[str, Any]:
     """The staged certificate, as plain JSON; empty if there is none."""
     try:
         content = json.loads((release / CERTIFICATE).read_bytes())

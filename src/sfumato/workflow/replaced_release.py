@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sfumato.workflow.publication import read_certificate
+from sfumato.workflow.publication import read_staged_certificate
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?")
 
@@ -15,7 +15,7 @@ def describe_replaced(out: Path) -> tuple[str, ...]:
     """A sentence about the release that is in a folder now; nothing if there is none."""
     if not (out / "release").is_dir():
         return ()
-    created = str(read_certificate(out / "release").get("created", ""))
+    created = str(read_staged_certificate(out / "release").get("created", ""))
     moment = f" of {created}" if _TIME.fullmatch(created) else ""
     sentence = f"the earlier release{moment} in this folder was replaced; if anybody has it, the two can be combined"
     return (f"{sentence} (the attack composition measures that)",)

@@ -18,7 +18,7 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.errors import hide_password
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
@@ -168,7 +168,7 @@ def _measure_utility_without_columns(
     figures = {}
     if isinstance(release.method, KeyedMethod):
         figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
-    if isinstance(published, Baskets) and release.details.part(HidingDetails) is not None:
+    if isinstance(published, Baskets) and release.details.get_family(HidingDetails) is not None:
         method = release.method
         effects = measure.side_effects(
             original, published, method.min_support, method.min_confidence, release.details.get("sensitive", ()), MARK
@@ -200,7 +200,7 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
         return {"rows": suppressed, "seen": True, "safe": True, "why": f"No row was suppressed.{left}"}
     rows = "1 suppressed row shows" if suppressed == 1 else f"{suppressed} suppressed rows show"
     hidden = any(claim.property == "shown_in_suppressed" for claim in release.claims)
-    apart = any(_counts_apart(claim) for claim in release.claims)
+    apart = any(_is_counted_apart(claim) for claim in release.claims)
     if hidden:
         why = f"The {rows} neither quasi-identifying nor sensitive values."
     elif apart:
@@ -213,7 +213,7 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
     return {"rows": suppressed, "seen": True, "safe": True, "why": why}
 
 
-def _counts_apart(claim: Claim) -> bool:
+def _is_counted_apart(claim: Claim) -> bool:
     """Whether a claim about classes leaves suppressed rows out."""
     return claim.property != "suppressed_share" and claim.arguments.get("starred_rows") == "suppressed"
 
@@ -281,7 +281,7 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> R
 
 def hides_in_crowds(tags: Iterable[str]) -> bool:
     """Whether one of these methods puts people into classes; a method that nobody knows may."""
-    kinds = [find_kind("method", tag) for tag in tags]
+    kinds = [find_tagged_class("method", tag) for tag in tags]
     return any(kind is None or kind.hides_in_crowds for kind in kinds)
 
 
@@ -305,7 +305,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
             for name in published.frame.columns
         },
     )
-    if not names or release.details.part(EntryDetails) is not None:
+    if not names or release.details.get_family(EntryDetails) is not None:
         return run_account
     run_account = replace(run_account, before=link_originals(original))
     if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
@@ -327,7 +327,7 @@ def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = T
             "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
             'admission), set order = "shuffled" under [output].'
         )
-    if release.details.part(EntryDetails) is not None:
+    if release.details.get_family(EntryDetails) is not None:
         ran = any(attack["attack"] == "learned_inference" for attack in body["attacks"])
         sentences.append(
             "The promise is about rules; learners may guess more. "
@@ -347,7 +347,7 @@ def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
             f'{", ".join(lost)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
             "of the hierarchy, or allow more suppression."
         )
-    anonymity = release.details.part(AnonymityDetails)
+    anonymity = release.details.get_family(AnonymityDetails)
     if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
         sentences.append(
             f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is published "

@@ -82,13 +82,13 @@ class SequenceAudit:
             sentences.append("Whoever is found by some points shows all others.")
         if self.rare_items:
             sentences.append(
-                f"{self.rare_items:,} of {self.items:,} items {_be(self.rare_items)} in one sequence only."
+                f"{self.rare_items:,} of {self.items:,} items {_conjugate_be(self.rare_items)} in one sequence only."
             )
         if self.patterns is None:
             sentences.append("There are too many patterns of one or two items to count those that are rare.")
         elif self.rare_patterns:
             counts = f"{self.rare_patterns:,} of {self.patterns:,} patterns of one or two items"
-            sentences.append(f"{counts} {_be(self.rare_patterns)} in one sequence only.")
+            sentences.append(f"{counts} {_conjugate_be(self.rare_patterns)} in one sequence only.")
         if self.k > 1:
             sentences.append(f"Every sequence as a whole is contained in at least {self.k:,} (k = {self.k:,}).")
         else:
@@ -125,7 +125,7 @@ def audit_sequences(sequences: Sequences, source: str = "the sequences") -> Sequ
     )
 
 
-def _be(count: int) -> str:
+def _conjugate_be(count: int) -> str:
     return "is" if count == 1 else "are"
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.errors import DataError, PolicyError
 from sfumato.sequences import Sequences
-from sfumato.workflow.draft_methods import Purpose, bound_share, choose_k, round_down
+from sfumato.workflow.draft_methods import Purpose, bound_drafted_share, choose_k, round_down
 from sfumato.workflow.toml_text import comment_out, write_comment, write_entry, write_value
 
 TRIED = 500
@@ -58,7 +58,7 @@ def _write_anonymized(sequences: Sequences, k: int, pattern: list[Any], support:
 def _bound_linking(k: int, count: int) -> float:
     """A limit that a good release keeps. It leaves, and must not tell how many sequences were dropped."""
     tried = next((few for few in (TRIED, 200, 100, 50, 20, 10) if few <= count), None)
-    return 1.0 if tried is None else bound_share(1 / k, tried)
+    return 1.0 if tried is None else bound_drafted_share(1 / k, tried)
 
 
 def _write_hidden(pattern: list[Any], support: int) -> list[str]:

@@ -24,7 +24,7 @@ def measure_sequence_utility(
     # A mark stands for nothing, unless the originals have it as an item.
     bare = published if MARK in map(str, original.items) else drop_mark(published, MARK)
     figures = {"loss": measure_changed_elements(original, bare, release.details.rows)}
-    details = release.details.part(SequenceDetails)
+    details = release.details.get_family(SequenceDetails)
     hidden = [] if details is None or details.sensitive is None else [pattern for pattern, _ in details.sensitive]
     try:
         changes = compare_supports(original, published, min_support, hidden=hidden, at_most=MOST_PATTERNS)

@@ -12,12 +12,18 @@ import polars as pl
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Items, sort_row_codes
-from sfumato.data.basket_files import BasketArrays, encode_lines, format_basket_lines, number_items, spell_fimi_items
+from sfumato.data.basket_files import (
+    BasketArrays,
+    encode_lines,
+    format_basket_lines,
+    number_spmf_items,
+    spell_fimi_items,
+)
 from sfumato.data.formulas import escape_words, find_formulas, summarize_formulas, unescape_words
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets
 from sfumato.errors import ClaimBroken, DataError, PolicyError
-from sfumato.protect.baskets.stored_hiding import HidingPlan
+from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
 from sfumato.workflow.file_shapes import BasketsShape, choose_basket_format, type_item_names
 
 
@@ -27,7 +33,7 @@ class StoredBasketsShape(BasketsShape):
     kind: ClassVar[type] = StoredBaskets
     formats: ClassVar[Mapping[str, str]] = BasketsShape.formats
 
-    def usual_format(self, data: Any) -> str:
+    def choose_format(self, data: Any) -> str:
         """As in memory."""
         return choose_basket_format(data.items, has_empty=data.smallest == 0)
 
@@ -50,7 +56,7 @@ class StoredBasketsShape(BasketsShape):
         """They are compared by `refuse_changed_baskets`."""
 
 
-def write_published_baskets(plan: HidingPlan, path: Path, wanted: str | None, *, escape: bool) -> str:
+def write_published_baskets(plan: StoredHidingPlan, path: Path, wanted: str | None, *, escape: bool) -> str:
     """Write what is published; returns the format."""
     items = list_published_items(plan)
     form = wanted or choose_basket_format(items, has_empty=plan.smallest == 0)
@@ -58,7 +64,7 @@ def write_published_baskets(plan: HidingPlan, path: Path, wanted: str | None, *,
     names: Items = tuple(escape_words([str(item) for item in items])) if escapes else items
     final = tuple(sorted(names))
     batches = _rank_batches(plan, names, final)
-    target = path / shape.file(form)
+    target = path / shape.name_file(form)
     parts = _spell_long(final, batches) if form == "long" else _spell_lines(target, form, final, plan, batches)
     try:
         with target.open("wb") as file:
@@ -69,7 +75,7 @@ def write_published_baskets(plan: HidingPlan, path: Path, wanted: str | None, *,
     return form
 
 
-def list_published_items(plan: HidingPlan) -> Items:
+def list_published_items(plan: StoredHidingPlan) -> Items:
     """The items that a published basket holds, as numbers if all of them are."""
     held = np.flatnonzero(plan.counts > 0).tolist()
     return type_item_names(tuple(plan.original.items[place] for place in held))
@@ -79,7 +85,7 @@ def _are_names(items: Items) -> bool:
     return bool(items) and isinstance(items[0], str)
 
 
-def _rank_batches(plan: HidingPlan, names: Items, final: Items) -> Iterator[CodedBatch]:
+def _rank_batches(plan: StoredHidingPlan, names: Items, final: Items) -> Iterator[CodedBatch]:
     """The published baskets under the sorted names."""
     place = {name: number for number, name in enumerate(final)}
     ranks = np.full(len(plan.original.items), -1, dtype=np.int32)
@@ -90,10 +96,10 @@ def _rank_batches(plan: HidingPlan, names: Items, final: Items) -> Iterator[Code
 
 
 def _spell_lines(
-    path: Path, form: str, items: Items, plan: HidingPlan, batches: Iterator[CodedBatch]
+    path: Path, form: str, items: Items, plan: StoredHidingPlan, batches: Iterator[CodedBatch]
 ) -> Iterator[bytes]:
     """FIMI or SPMF."""
-    header, words = ([], spell_fimi_items(path, items)) if form == "fimi" else number_items(path, items)
+    header, words = ([], spell_fimi_items(path, items)) if form == "fimi" else number_spmf_items(path, items)
     if form == "spmf" and plan.smallest == 0:
         raise DataError(f"{path.name}: some lists are empty, and SPMF skips empty lines; write FIMI or the long form")
     beginning: list[str] | None = header
@@ -135,7 +141,7 @@ def open_published_baskets(path: Path, form: Any, scratch: Path, *, escaped: boo
     return open_stored_baskets(BasketSource(path, form), scratch, "published", rename)
 
 
-def refuse_changed_baskets(plan: HidingPlan, read: StoredBaskets) -> None:
+def refuse_changed_baskets(plan: StoredHidingPlan, read: StoredBaskets) -> None:
     """Stop a release that does not read back as it was written; names are compared as text."""
     place = {str(item): number for number, item in enumerate(plan.original.items)}
     known = np.array([place.get(str(item), -1) for item in read.items], dtype=np.int32)

@@ -22,7 +22,7 @@ from sfumato.measure.baskets.stored_hiding import (
     measure_stored_basket_claim,
 )
 from sfumato.progress import report_progress
-from sfumato.protect.baskets.stored_hiding import HidingPlan, plan_stored_hiding
+from sfumato.protect.baskets.stored_hiding import StoredHidingPlan, plan_stored_hiding
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.workflow.commitment import commit_to_source
@@ -95,17 +95,19 @@ def describe_basket_source(policy: Policy) -> BasketSource:
     return BasketSource(data.path, data.format, data.id, data.item, data.separator)
 
 
-def _write_and_read_back(policy: Policy, plan: HidingPlan, staging: StagingFolder, scratch: Path) -> StoredBaskets:
+def _write_and_read_back(
+    policy: Policy, plan: StoredHidingPlan, staging: StagingFolder, scratch: Path
+) -> StoredBaskets:
     """Write the baskets and read them again: from here on only the file counts."""
     escape = policy.output.escape_formulas
     form = write_published_baskets(plan, staging.release, policy.output.format, escape=escape)
-    path = staging.release / find_shape(plan.original).file(form)
+    path = staging.release / find_shape(plan.original).name_file(form)
     published = open_published_baskets(path, form, scratch, escaped=escape and form == "long")
     refuse_changed_baskets(plan, published)
     return published
 
 
-def _measure_claims(plan: HidingPlan, published: StoredBaskets) -> tuple[Finding, ...]:
+def _measure_claims(plan: StoredHidingPlan, published: StoredBaskets) -> tuple[Finding, ...]:
     report_progress("measuring claims on the written file")
     evidence = BasketEvidence(published, plan.original, plan.release.details["sensitive"])
     return tuple(measure_stored_basket_claim(claim, evidence) for claim in plan.release.claims)

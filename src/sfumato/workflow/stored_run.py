@@ -124,7 +124,7 @@ def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb"
         trim=data.trim,
     )
     rows = open_stored_rows(data.path, text, scratch, engine)
-    original = StoredTable.of(rows, policy.roles.by_column(), policy.hierarchies, data.missing)
+    original = StoredTable.of(rows, policy.roles.group_by_column(), policy.hierarchies, data.missing)
     refuse_unknown_columns(policy, original.outline)
     return original
 

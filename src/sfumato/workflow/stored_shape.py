@@ -26,11 +26,11 @@ class StoredTableShape(FileShape):
     kind = StoredTable
     formats: ClassVar[Mapping[str, str]] = {"parquet": "parquet"}
 
-    def usual_format(self, data: StoredTable) -> str:
+    def choose_format(self, data: StoredTable) -> str:
         """Parquet, the only one that is written some rows at a time."""
         return "parquet"
 
-    def described(self, data: StoredTable, form: str, *, escape: bool = False) -> dict[str, Any]:
+    def describe_file(self, data: StoredTable, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Types and counts; a mark for missing cells is stated as for every table, though Parquet needs none."""
         schema = data.rows.schema
         used = {mark for mark in MARKS if any(mark in texts for texts in _list_marks(data))}

@@ -13,14 +13,14 @@ WIDTH = 110
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def quote_text(text: str) -> str:
+def quote_toml_text(text: str) -> str:
     """A TOML string; characters that TOML forbids are escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def quote_key(name: str) -> str:
     """A key, bare if it can be."""
-    return name if _BARE.fullmatch(name) else quote_text(name)
+    return name if _BARE.fullmatch(name) else quote_toml_text(name)
 
 
 def write_value(value: Any) -> str:
@@ -28,7 +28,7 @@ def write_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return quote_text(value)
+        return quote_toml_text(value)
     if isinstance(value, Mapping):
         inside = ", ".join(f"{quote_key(key)} = {write_value(part)}" for key, part in value.items())
         return f"{{ {inside} }}"

@@ -21,7 +21,7 @@ from sfumato.engine.profiles import propose_stored_roles
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import PolicyError, quote_names
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
@@ -328,7 +328,7 @@ def _list_aims(attack: Mapping[str, Any], published: Table) -> list[str]:
 
     An attack that names none, or that must not say which, tried every sensitive column.
     """
-    kind = find_kind("attack", str(attack["attack"]))
+    kind = find_tagged_class("attack", str(attack["attack"]))
     secret = {"column", "columns"} & set(kind.private_fields if kind is not None else ())
     described = attack["parameters"]
     named = [described[field] for field in ("column", "columns") if field in described]

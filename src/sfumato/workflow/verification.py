@@ -26,7 +26,7 @@ from sfumato.engine.staging import open_parquet
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import CertificateRefused, SfumatoError, quote_names
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.measure.anonymity.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.baskets.stored_hiding import BasketEvidence, measure_stored_basket_claim
@@ -361,14 +361,14 @@ def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
 
 def _may_be_coded(body: Mapping[str, Any]) -> bool:
     """Whether a method with a key ran: it publishes codes."""
-    kinds = [find_kind("method", str(method.get("method"))) for method in body["methods"]]
+    kinds = [find_tagged_class("method", str(method.get("method"))) for method in body["methods"]]
     return any(kind is not None and issubclass(kind, KeyedMethod) for kind in kinds)
 
 
 def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
     """Compare the certificate with the data file."""
     data = certificate.body["data"]
-    description = find_shape(published).described(published, data["format"])["data"]
+    description = find_shape(published).describe_file(published, data["format"])["data"]
     problems = []
     if any(data.get(name) != description[name] for name in ("rows", "columns", "items") if name in description):
         problems.append("the certificate states another number of rows or columns than the data file has")

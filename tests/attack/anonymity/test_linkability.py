@@ -27,7 +27,7 @@ def column(cells: list[object], tree: list[list[str]] | None = None, missing: st
 
 def apart(labels: LabelColumn, values: list[object]) -> list[list[float]]:
     """Values × rows."""
-    return np.round(labels.distances(pl.Series("q", values))[:, labels.codes], 6).tolist()  # type: ignore[no-any-return]
+    return np.round(labels.measure_distances(pl.Series("q", values))[:, labels.codes], 6).tolist()  # type: ignore[no-any-return]
 
 
 def test_distances_of_numbers_and_words() -> None:
@@ -81,7 +81,7 @@ def test_the_nearest_rows_by_going_through_all(small: Small, neighbours: int) ->
     """No row that was left out is nearer than one that was taken: distances cell by cell in plain Python."""
     table = small.table()
     names = table.quasi_identifying
-    found = RowSearch.by_distance(table, names).draw_rows(table, neighbours, np.random.default_rng(0))
+    found = RowSearch.search_by_distance(table, names).draw_rows(table, neighbours, np.random.default_rng(0))
 
     def distance(one: tuple[str | None, ...], other: tuple[str | None, ...]) -> int:
         return sum(a != b for a, b in zip(one, other, strict=True))
@@ -96,7 +96,7 @@ def test_rows_at_the_same_distance_are_as_likely() -> None:
     """Four equal rows, 4,000 searches: each is taken a quarter of the time, within five deviations."""
     table = sf.Table.of({"q": ["a"] * 4 + ["b"]}, {"q": "quasi_identifying"})
     person = sf.Table.of({"q": ["a"] * 4000}, {"q": "quasi_identifying"})
-    found = RowSearch.by_distance(table, ["q"]).draw_rows(person, 1, np.random.default_rng(0))
+    found = RowSearch.search_by_distance(table, ["q"]).draw_rows(person, 1, np.random.default_rng(0))
     counts = np.bincount(found.ravel(), minlength=5)
     assert counts[4] == 0
     assert np.abs(counts[:4] - 1000).max() < 5 * np.sqrt(4000 * 3 / 16)

@@ -163,7 +163,7 @@ def test_the_likeliest_rows_by_two_ways_of_counting(seed: int) -> None:
 
 def test_a_drawn_row_costs_what_the_nearest_does() -> None:
     table = draw_changed_table(3, 40)
-    search = RowSearch.by_distance(table.release.data, KNOWN)
+    search = RowSearch.search_by_distance(table.release.data, KNOWN)
     drawn = search.draw_rows(table.people, 5, np.random.default_rng(0))
     costs = np.stack([search.measure_costs(table.people, rows) for rows in drawn.T], axis=1)
     assert (np.diff(costs, axis=1) >= -1e-9).all()

@@ -43,8 +43,8 @@ def bob() -> sf.Table:
 
 def test_the_conclusions_of_the_slides() -> None:
     """Bob's salary is in [20k, 40k], which is low; Bob has some disease of the stomach."""
-    assert Similarity(column="salary", width=0.25).conclusions(patients(), bob()) == [(20.0, 40.0)]
-    assert Similarity(column="disease", groups=STOMACH).conclusions(patients(), bob()) == ["stomach"]
+    assert Similarity(column="salary", width=0.25).draw_conclusions(patients(), bob()) == [(20.0, 40.0)]
+    assert Similarity(column="disease", groups=STOMACH).draw_conclusions(patients(), bob()) == ["stomach"]
     assert Homogeneity().run(as_is(patients()), patients()).successes == 0
 
 
@@ -64,7 +64,7 @@ def test_a_group_is_not_taken_for_a_value_of_its_name() -> None:
     table = sf.Table.of({"q": ["x", "x"], "s": ["cold", "flu"]}, {"q": "quasi_identifying", "s": "sensitive"})
     attack = Similarity(column="s", groups={"cold": ("flu", "cough")})
     assert attack.run(as_is(table), table).successes == 0
-    assert attack.conclusions(table, table) == [None, None]
+    assert attack.draw_conclusions(table, table) == [None, None]
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])

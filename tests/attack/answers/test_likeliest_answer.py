@@ -45,9 +45,9 @@ def test_it_is_bayes_rule_row_by_row(how: dict[str, float]) -> None:
     cells = release.data.frame["rank"]
     for row in range(0, len(TABLE), 97):
         if channel.one_answer:
-            likely = channel.matrix()[names.index(cells[row])]
+            likely = channel.build_matrix()[names.index(cells[row])]
         else:
-            bits = channel.bits(cells.slice(row, 1))[0]
+            bits = channel.read_bits(cells.slice(row, 1))[0]
             off = [np.prod(np.where(bits == 1, channel.q, 1 - channel.q))] * 12
             own = [np.where(bit, channel.p / channel.q, (1 - channel.p) / (1 - channel.q)) for bit in bits]
             likely = np.asarray(off) * np.asarray(own)

@@ -165,7 +165,7 @@ def test_one_class_alone_is_the_prior() -> None:
     features = LearnerFeatures.of(pl.DataFrame({"a": ["x", "y", None]}))
     model = train_learner("boosting", features, np.zeros(3, dtype=np.int64), 2, 0)
     assert model.learner == "prior"
-    assert model.probabilities(features).tolist() == [[1.0, 0.0]] * 3
+    assert model.predict_probabilities(features).tolist() == [[1.0, 0.0]] * 3
 
 
 def test_tables_at_the_edge() -> None:

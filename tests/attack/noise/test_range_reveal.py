@@ -140,7 +140,7 @@ pieces = st.lists(st.integers(0, 60), min_size=2, max_size=8, unique=True).map(s
 @settings(max_examples=80, deadline=None)
 def test_what_is_left_by_counting_unit_cells(ends: list[int], low: int, span: int) -> None:
     support = ValueSupport(np.array(ends[::2], dtype=np.float64), np.array(ends[1::2], dtype=np.float64))
-    left = support.within(np.array([float(low)]), np.array([float(low + span)]), np.array([low + span / 2]))
+    left = support.intersect(np.array([float(low)]), np.array([float(low + span)]), np.array([low + span / 2]))
     cells = [at + 0.5 for one, other in zip(ends[::2], ends[1::2], strict=True) for at in range(one, other)]
     mine = [at for at in cells if low < at < low + span]
     assert left.width[0] == len(mine)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
-from sfumato.attack.noise.noisy_numbers import NumberAttack, measure_narrowest_interval
+from sfumato.attack.noise.noisy_numbers import NumberAttack, measure_narrowest_errors
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import read_details
 from tests.contract.test_attacks import as_is, noise
@@ -319,9 +319,9 @@ def test_what_cannot_be_attacked() -> None:
 
 def test_the_narrowest_interval() -> None:
     errors = np.array([-9.0, -1.0, 0.0, 1.0, 2.0, 50.0, np.nan])
-    assert measure_narrowest_interval(errors, 4 / 6) == 3.0
-    assert measure_narrowest_interval(errors, 1.0) == 59.0
-    assert measure_narrowest_interval(np.array([np.nan]), 0.5) is None
+    assert measure_narrowest_errors(errors, 4 / 6) == 3.0
+    assert measure_narrowest_errors(errors, 1.0) == 59.0
+    assert measure_narrowest_errors(np.array([np.nan]), 0.5) is None
 
 
 def test_it_can_be_interrupted() -> None:

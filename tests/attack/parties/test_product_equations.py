@@ -68,9 +68,9 @@ def mine(protocol: VerticalProtocol, left: Flags, right: Flags) -> list[Message]
 def test_a_site_recovers_the_other_from_the_messages_of_a_textbook_run() -> None:
     left, right = draw(9, 0.15, 120) > 0, draw(10, 0.15, 120) > 0
     messages = {message.kind: message for message in mine("textbook", left, right)}
-    coefficients = draw_coefficients(messages["products/matrix"].fact("seed", int), 120)
-    values = messages["level 2/products/reply"].array("values", np.int64, 60)
-    disguised = messages["level 2/products/disguised"].array("values", np.int64, 120)
+    coefficients = draw_coefficients(messages["products/matrix"].get_fact("seed", int), 120)
+    values = messages["level 2/products/reply"].get_array("values", np.int64, 60)
+    disguised = messages["level 2/products/disguised"].get_array("values", np.int64, 120)
     assert np.array_equal(recover_vector(coefficients, values).vector, right)
     assert np.array_equal(recover_disguised_vector(coefficients, disguised).vector, left)
 

@@ -304,7 +304,7 @@ def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
     assert (found.inverse <= (1 + 1e-9) / sample.sizes).all()
     assert (found.inverse >= (1 - 1e-9) / found.mean).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
     assert 0 <= found.uniques <= sample.rows / share + 1
-    assert 0 <= found.both <= sample.of_size(1)
+    assert 0 <= found.both <= sample.count_classes(1)
 
 
 @given(st.one_of(st.integers(2, 60), st.integers(2, 10**6)), st.floats(0, 0.99), st.floats(1e-6, 1 - 1e-6))

@@ -144,7 +144,11 @@ def test_unknowns_count_as_not_there() -> None:
     assert count_foreign_items(blocked, original) == 1
     assert count_foreign_items(blocked, original, MARK) == 0
     effects = side_effects(original, blocked, 2, HALF, [(("bread",), ("milk",))], MARK)
-    assert (effects.sensitive, effects.exposed, effects.removed, effects.ghost_itemsets) == (1, 0, 3, 0)
+    assert (effects.sensitive, effects.exposed, effects.ghost_itemsets) == (1, 0, 0)
+    assert (effects.removed, effects.unknown, effects.changed_baskets) == (0, 3, 3)
+    absent = mark_unknowns(sf.Baskets.of([["bread", "milk"]] * 4), [0], ["beer"])
+    never_held = side_effects(original, absent, 2, HALF, [(("bread",), ("milk",))], MARK)
+    assert (never_held.added, never_held.removed, never_held.unknown, never_held.changed_baskets) == (0, 0, 1, 1)
     assert count_baskets(blocked) == 4
 
 

@@ -112,7 +112,7 @@ def test_sorting_ranges_by_brute_force(values: list[int], reach: int) -> None:
     """R_g holds the values that leave room for those below and above; count those within the radius of the truth."""
     truth = sorted(values)
     one = column(truth, truth)
-    chance = bound_by_rank(len(truth), truth[0], truth[-1], 1).chance(one, reach / max(one.width, 1))
+    chance = bound_by_rank(len(truth), truth[0], truth[-1], 1).compute_crack_chance(one, reach / max(one.width, 1))
     for rank, value in enumerate(truth):
         possible = range(truth[0] + rank, truth[-1] - (len(truth) - 1 - rank) + 1)
         near = sum(abs(value - guess) <= reach for guess in possible)

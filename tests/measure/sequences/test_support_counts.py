@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.measure.sequences.support_counts import count_supports
+from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.mine.sequences.containment import support
 from sfumato.sequences import Sequences
 
@@ -25,4 +25,4 @@ PATTERNS = st.lists(st.lists(ELEMENT, min_size=1, max_size=4).map(tuple), max_si
 def test_every_support_is_that_of_the_pattern_alone(limits, lists, patterns) -> None:  # type: ignore[no-untyped-def]
     sequences = Sequences.of(lists)
     expected = {pattern: support(sequences, pattern, *limits) for pattern in patterns}
-    assert count_supports(sequences, patterns, *limits) == expected
+    assert count_pattern_supports(sequences, patterns, *limits) == expected

@@ -37,7 +37,9 @@ def find_values(release: sf.Release, column: str) -> dict[str, np.ndarray]:
     if column not in release.public:
         return {str(value): (cells == value).to_numpy() * 1.0 for value in cells.unique().sort()}
     law = get_channel(release, column)
-    said = np.stack([(cells == one).to_numpy() for one in law.categories], 1) if law.one_answer else law.bits(cells)
+    said = (
+        np.stack([(cells == one).to_numpy() for one in law.categories], 1) if law.one_answer else law.read_bits(cells)
+    )
     values = (said - law.q) / (law.p - law.q)
     return {str(one): values[:, at] for at, one in enumerate(law.categories)}
 
@@ -68,7 +70,7 @@ def test_nothing_is_likelier(method: sf.RandomizeResponse) -> None:
         np.add.at(table, tuple(counts.to_numpy().T), 1.0)
     answers = _join_answers(sides, table)
     shares = sf.mine.estimate_joint(release, ("ill", "sex", "town"))["estimate"].to_numpy().reshape(2, 2, 3)
-    slope, _ = answers.pulls(shares)
+    slope, _ = answers.compute_gradient(shares)
     assert slope.max() - len(TRUTH) <= 2 * SLACK
 
 

@@ -55,7 +55,7 @@ def released(columns: dict[str, pl.Series], public: dict[str, AnswerChannel]) ->
 
 
 def log_likelihood(counts: np.ndarray, one: AnswerChannel, shares: np.ndarray) -> float:
-    likely = one.matrix() @ shares
+    likely = one.build_matrix() @ shares
     return float(sum(c * log(max(x, 1e-300)) for c, x in zip(counts, likely, strict=True) if c))
 
 
@@ -101,8 +101,8 @@ def test_many_categories_are_at_the_top_of_a_concave_hill(counts: list[int], p: 
         return
     one, counted = channel(size, p), np.asarray(counts)
     found = fit_counts(counted, one)
-    likely = one.matrix() @ found
-    slope = one.matrix().T @ np.where(counted > 0, counted / np.maximum(likely, 1e-300), 0)
+    likely = one.build_matrix() @ found
+    slope = one.build_matrix().T @ np.where(counted > 0, counted / np.maximum(likely, 1e-300), 0)
     assert slope.max() <= sum(counts) * (1 + 1e-9)
 
 
@@ -119,7 +119,7 @@ def test_no_bias_the_stated_variance_and_coverage(size: int, p: float) -> None:
     truth = np.arange(1, size + 1) / (size * (size + 1) / 2)
     chance = np.random.default_rng(size)
     frames = []
-    for counts in chance.multinomial(n, one.matrix() @ truth, surveys):
+    for counts in chance.multinomial(n, one.build_matrix() @ truth, surveys):
         said = pl.Series(list(one.categories)).gather(np.repeat(np.arange(size), counts))
         frames.append(estimate_proportions(said, channel=one))
     raw = np.stack([frame["raw"].to_numpy() for frame in frames])
@@ -211,7 +211,7 @@ def test_joint_raw_is_the_inverse_of_the_product_of_channels() -> None:
     first = pl.Series(list("abc")).gather(np.repeat(np.arange(3), counts.sum(axis=1)))
     second = pl.Series(list("ab")).gather(np.concatenate([np.repeat([0, 1], row) for row in counts]))
     found = estimate_joint(released({"x": first, "y": second}, {"x": one, "y": two}), ("x", "y"))
-    solved = np.linalg.solve(np.kron(one.matrix(), two.matrix()), counts.ravel() / counts.sum())
+    solved = np.linalg.solve(np.kron(one.build_matrix(), two.build_matrix()), counts.ravel() / counts.sum())
     assert found["raw"].to_numpy() == pytest.approx(solved)
     assert solved.min() > 0
     assert found["estimate"].to_numpy() == pytest.approx(solved, abs=1e-3)
@@ -241,14 +241,14 @@ def test_newton_and_expectation_maximization_agree(seed: int, monkeypatch: pytes
     quick = fit_likeliest_shares(pair, start)
     monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._WIDEST", 0)
     slow = fit_likeliest_shares(pair, start)
-    assert pair.pulls(quick)[1] == pytest.approx(pair.pulls(slow)[1], abs=3 * SLACK)
+    assert pair.compute_gradient(quick)[1] == pytest.approx(pair.compute_gradient(slow)[1], abs=3 * SLACK)
     bits = (chance.random((80, 5)) < 0.3).astype(np.uint8)
     alone = BitAnswers(np.ones(80), np.packbits(bits, axis=1), unary(5, 1.0))
     listed = PairAnswers(np.ones(80), bits, np.zeros(80, dtype=np.int64), (unary(5, 1.0), None), (5, 1))
     found = fit_likeliest_shares(alone, np.full(5, 0.2))
-    assert listed.pulls(found[:, None])[0][:, 0] == pytest.approx(alone.pulls(found)[0])
-    assert listed.curvature(found[:, None]) == pytest.approx(alone.curvature(found))
-    assert float(alone.pulls(found)[0].max()) <= 80 + 2 * SLACK
+    assert listed.compute_gradient(found[:, None])[0][:, 0] == pytest.approx(alone.compute_gradient(found)[0])
+    assert listed.compute_curvature(found[:, None]) == pytest.approx(alone.compute_curvature(found))
+    assert float(alone.compute_gradient(found)[0].max()) <= 80 + 2 * SLACK
 
 
 def test_missing_answers_are_left_out_or_are_an_answer() -> None:
@@ -326,9 +326,9 @@ def test_bits_are_weighed_the_same_by_bytes_and_by_two(size: int, monkeypatch: p
         monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._MANY_ROWS", many)
         rows = BitAnswers(np.ones(50), np.packbits(bits, axis=1), unary(size, 1.0))
         assert rows.words.itemsize == (1 if many > 50 else 2)
-        assert rows.held(weights) == pytest.approx(weights @ bits)
+        assert rows.sum_set_bits(weights) == pytest.approx(weights @ bits)
         likely = np.where(bits, 0.5 / rows.channel.q, 0.5 / (1 - rows.channel.q)) @ shares
-        assert rows.pulls(shares)[1] == pytest.approx(np.log(likely).sum())
+        assert rows.compute_gradient(shares)[1] == pytest.approx(np.log(likely).sum())
 
 
 @given(st.integers(2, 40), st.floats(0.05, 6.0))
@@ -347,4 +347,4 @@ def test_auto_takes_what_varies_less(size: int, epsilon: float) -> None:
 @given(st.integers(1, 70), st.integers(1, 20), st.integers(0, 99))
 def test_bits_are_read_as_they_were_spelt(width: int, rows: int, seed: int) -> None:
     bits = np.random.default_rng(seed).integers(0, 2, (rows, width + 1)).astype(np.uint8)
-    assert (unary(width + 1, 1.0).bits(spell_bits(bits)) == bits).all()
+    assert (unary(width + 1, 1.0).read_bits(spell_bits(bits)) == bits).all()

@@ -167,7 +167,7 @@ def test_the_transition_of_cut_and_paste_is_that_of_simulation() -> None:
     shown = method.protect(held, sf.Randomness.seeded(6)).data.to_lists()
     for items in ("abe", "aef", "abc"):
         counts = np.bincount([len(set(items) & set(row)) for row in shown], minlength=4) / len(shown)
-        column = law.transition(4, 3)[:, len(set(items) & set("abcd"))]
+        column = law.build_transition(4, 3)[:, len(set(items) & set("abcd"))]
         assert counts == pytest.approx(column, abs=5 * 0.5 / np.sqrt(len(shown)))
         assert column.sum() == pytest.approx(1)
 

@@ -184,7 +184,7 @@ def test_bitmaps_of_several_blocks_equal_brute_force(kind: Kind, rows: int) -> N
     chance = np.random.Generator(np.random.PCG64(rows))
     many = [np.flatnonzero(row).tolist() for row in chance.random((rows, 11)) < np.linspace(0.2, 0.95, 11)]
     baskets = Baskets.of(many)
-    assert itemset_search.lay_out(baskets, itemsets.make_question(baskets, 40, kind, None)).bits is not None
+    assert itemset_search.lay_out_baskets(baskets, itemsets.make_question(baskets, 40, kind, None)).bits is not None
     assert found_in(frequent_itemsets(baskets, 40, kind)) == brute(many, 40, kind)
 
 

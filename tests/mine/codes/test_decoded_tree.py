@@ -92,7 +92,7 @@ def test_decoded_trees_are_direct_trees(seed: int) -> None:
         )
         key = method.new_key(table, sf.Randomness.seeded(seed))
         release = method.protect(table, key)
-        merged = any(one.merged for one in TreeKey.opened(key, table).columns.values())
+        merged = any(one.merged for one in TreeKey.open(key, table).columns.values())
         for setting in SETTINGS + (() if permute else UNPERMUTED[: 1 if merged else 2]):
             learner = DecisionTreeClassifier(**{"random_state": 0, **setting})
             direct = grown(table, learner)
@@ -124,7 +124,7 @@ def test_codes_that_fall_are_decoded_up_to_ties() -> None:
         method = EncodeForTrees(target="y", direction="random")
         key = method.new_key(table, sf.Randomness.seeded(trial))
         release = method.protect(table, key)
-        columns = TreeKey.opened(key, table).columns
+        columns = TreeKey.open(key, table).columns
         fallen += any(not one.rising for one in columns.values())
         for setting in ({}, {"criterion": "entropy"}, {"max_depth": 3}):
             direct, provider = (
@@ -163,7 +163,7 @@ def test_a_wrong_key_is_refused() -> None:
         with pytest.raises(sf.DataError):
             decode_tree(provider, sf.Key(key.method, edited), table)
         with pytest.raises(sf.DataError):
-            decode_tree(provider, TreeKey.sealed(edited), table)
+            decode_tree(provider, TreeKey.seal(edited), table)
 
 
 def test_a_model_of_other_rows_is_refused() -> None:
@@ -212,7 +212,7 @@ def test_codes_that_fall_rule_out_forests_and_drawn_columns() -> None:
     key = next(
         key
         for key in (method.new_key(table, sf.Randomness.seeded(n)) for n in range(50))
-        if not all(one.rising for one in TreeKey.opened(key, table).columns.values())
+        if not all(one.rising for one in TreeKey.open(key, table).columns.values())
     )
     data = method.protect(table, key).data
     for learner in (RandomForestClassifier(2), DecisionTreeClassifier(max_features=1)):

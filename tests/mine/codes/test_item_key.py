@@ -206,8 +206,8 @@ def test_no_left_out_itemset_gets_past_the_originals(
 def find_image(key: Key, items: list[int]) -> set[int]:
     """The published numbers of some items."""
     if key.method == "encode_bloom":
-        return {BloomKey.opened(key).requests[item] for item in items}
-    return {code for item in items for code in ItemKey.opened(key).published[item]}
+        return {BloomKey.open(key).requests[item] for item in items}
+    return {code for item in items for code in ItemKey.open(key).published[item]}
 
 
 @each

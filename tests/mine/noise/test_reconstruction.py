@@ -290,8 +290,8 @@ def test_risk_counts_what_is_fitted() -> None:
     """Without noise, one step fits all: 9 free parameters, and √(2 p (1 − p) / (π n)) in each of 10 bins."""
     risk = StepRisk.of(np.eye(10), np.full(10, 0.1), 1_000)
     error = 10 * np.sqrt(2 * 0.1 * 0.9 / (np.pi * 1_000))
-    assert risk.of_steps(1) == pytest.approx(2 * 9 + 1_000 * error**4)
-    assert risk.of_steps(50) == pytest.approx(risk.of_steps(1))
+    assert risk.measure_risk(1) == pytest.approx(2 * 9 + 1_000 * error**4)
+    assert risk.measure_risk(50) == pytest.approx(risk.measure_risk(1))
 
 
 def test_many_bins_take_seconds() -> None:

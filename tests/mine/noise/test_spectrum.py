@@ -15,7 +15,7 @@ from sfumato.mine.noise.spectrum import (
     compute_noise_bounds,
     compute_spectrum,
     make_positive,
-    read_moments,
+    sum_moments,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ def by_hand(table: Floats) -> NoisyMoments:
 @settings(deadline=None)
 @given(tables, st.integers(1, 5))
 def test_moments_are_those_of_all_rows_at_once(table: Floats, step: int) -> None:
-    found = read_moments((table[at : at + step] for at in range(0, len(table), step)), table.shape[1])
+    found = sum_moments((table[at : at + step] for at in range(0, len(table), step)), table.shape[1])
     expected = by_hand(table)
     assert found.rows == expected.rows
     np.testing.assert_allclose(found.mean, expected.mean, atol=1e-9)
@@ -57,19 +57,19 @@ def test_moments_are_those_of_all_rows_at_once(table: Floats, step: int) -> None
 
 def test_large_numbers_lose_nothing() -> None:
     small = np.random.default_rng(1).normal(size=(1000, 3))
-    near = read_moments(iter([small]), 3).covariance
-    far = read_moments(iter([small[:300] + 1e8, small[300:] + 1e8]), 3).covariance
+    near = sum_moments(iter([small]), 3).covariance
+    far = sum_moments(iter([small[:300] + 1e8, small[300:] + 1e8]), 3).covariance
     np.testing.assert_allclose(far, near, atol=1e-6)
 
 
 def test_no_rows() -> None:
-    found = read_moments(iter([]), 2)
+    found = sum_moments(iter([]), 2)
     assert (found.rows, found.mean.tolist(), found.covariance.tolist()) == (0, [0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]])
 
 
 def test_complete_covariance_looks_at_rows_with_both() -> None:
     table = np.array([[1.0, 10.0], [3.0, np.nan], [np.nan, 30.0], [5.0, 20.0]])
-    found = read_moments(iter([table]), 2).complete
+    found = sum_moments(iter([table]), 2).complete
     assert found[0, 0] == pytest.approx(8 / 3)  # 1, 3, 5 around 3
     assert found[0, 1] == pytest.approx((-2 * -10 + 2 * 0) / 2)  # means 3 and 20, two rows with both
 
@@ -84,7 +84,7 @@ def test_bounds_by_hand() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(4000, 40), (1500, 150)])
 def test_eigenvalues_of_pure_noise_keep_the_law(rows: int, columns: int) -> None:
     noise = np.random.default_rng(columns).normal(size=(rows, columns))
-    found = compute_spectrum(read_moments(iter([noise]), columns), np.eye(columns))
+    found = compute_spectrum(sum_moments(iter([noise]), columns), np.eye(columns))
     # Tracy and Widom: the largest strays from the bound by some columns^(−2/3) of it; 5 % are far beyond.
     assert found.eigenvalues[0] == pytest.approx(found.bounds.high, rel=0.05)
     assert found.eigenvalues[-1] == pytest.approx(found.bounds.low, rel=0.1)
@@ -95,7 +95,7 @@ def test_noise_of_any_shape_becomes_white() -> None:
     chance = np.random.default_rng(2)
     mixed = chance.normal(size=(5, 5)) * np.array([1e-4, 1.0, 1e3, 10.0, 1e5])
     noise = chance.normal(size=(5000, 5)) @ mixed
-    found = compute_spectrum(read_moments(iter([noise]), 5), mixed.T @ mixed)
+    found = compute_spectrum(sum_moments(iter([noise]), 5), mixed.T @ mixed)
     assert found.eigenvalues[0] < 1.1
     assert found.eigenvalues[-1] > 0.9
     np.testing.assert_allclose(found.back @ found.whiten, np.eye(5), atol=1e-6)
@@ -104,16 +104,16 @@ def test_noise_of_any_shape_becomes_white() -> None:
 def test_everything_kept_is_no_change_and_nothing_kept_is_the_mean() -> None:
     chance = np.random.default_rng(3)
     mixed = chance.normal(size=(4, 4))
-    found = compute_spectrum(read_moments(iter([chance.normal(size=(50, 4))]), 4), mixed.T @ mixed)
-    np.testing.assert_allclose(found.projection(4), np.eye(4), atol=1e-9)
-    np.testing.assert_allclose(found.projection(0), np.zeros((4, 4)), atol=1e-9)
+    found = compute_spectrum(sum_moments(iter([chance.normal(size=(50, 4))]), 4), mixed.T @ mixed)
+    np.testing.assert_allclose(found.build_projection(4), np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(found.build_projection(0), np.zeros((4, 4)), atol=1e-9)
 
 
 def test_directions_without_noise_stay() -> None:
     # Noise that is the same in both columns leaves their difference as it was.
-    found = compute_spectrum(read_moments(iter([np.random.default_rng(4).normal(size=(100, 2))]), 2), np.ones((2, 2)))
+    found = compute_spectrum(sum_moments(iter([np.random.default_rng(4).normal(size=(100, 2))]), 2), np.ones((2, 2)))
     assert len(found.eigenvalues) == 1
-    kept = found.projection(0) @ np.array([3.0, 1.0])
+    kept = found.build_projection(0) @ np.array([3.0, 1.0])
     assert kept[0] - kept[1] == pytest.approx(2.0)
 
 

@@ -18,7 +18,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.tree_on_noise import Reconstruct, TreeOnNoise, train_tree_on_noise
 from sfumato.mine.noise.tree_on_noise_columns import TreeColumn
 from sfumato.mine.noise.tree_on_noise_intervals import NoisyIntervals
-from sfumato.mine.noise.tree_on_noise_local import find_best_split
+from sfumato.mine.noise.tree_on_noise_local import find_purest_split
 from sfumato.mine.noise.tree_on_noise_nodes import LEAF, TreeNodes
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.public.noise_law import Noise
@@ -207,7 +207,7 @@ def test_rules_are_text_and_the_repr_tells_no_value() -> None:
 def test_values_are_put_into_intervals_by_order(values: list[int], bins: int, seed: int) -> None:
     column = TreeColumn("x", noise=Noise(kind="gaussian", scale=2.0), edges=np.linspace(-0.5, 12.5, bins + 1))
     made = NoisyIntervals.of(column, np.array(values, dtype=float), np.random.default_rng(seed))
-    where = made.assigned(made.order)
+    where = made.assign_intervals(made.order)
     assert sorted(made.order.tolist()) == list(range(len(values)))
     assert (np.diff(np.array(values)[made.order]) >= 0).all() and (np.diff(where) >= 0).all()
     assert len(where) == len(values) and where.min() >= 0 and where.max() < bins
@@ -225,7 +225,7 @@ def test_the_best_split_leaves_the_least_impurity(rows: list[tuple[int, int, int
     """Code 3 of the second column is what missing cells have: they go with the larger side."""
     codes, classes = np.array([row[:2] for row in rows], dtype=np.int16), [row[2] for row in rows]
     codes[:, 0] = np.minimum(codes[:, 0], 2)
-    found = find_best_split(codes, np.array(classes), 3, 3, min_rows)
+    found = find_purest_split(codes, np.array(classes), 3, 3, min_rows)
     best = plain_gini([classes])
     for at in range(2):
         for cut in range(3):
@@ -288,11 +288,11 @@ def test_walking_and_pruning(seed: int) -> None:
     nodes = random_nodes(chance)
     rows = np.where(chance.random((40, 3)) < 0.1, np.nan, chance.random((40, 3)))
     classes = chance.integers(0, 2, 40)
-    assert nodes.reached(rows).tolist() == [walked(nodes, row) for row in rows]
+    assert nodes.find_leaves(rows).tolist() == [walked(nodes, row) for row in rows]
     seen = nodes.count_classes(rows, classes)
     assert seen[0].tolist() == np.bincount(classes, minlength=2).tolist()
-    pruned = nodes.pruned(seen)
-    wrong = int((pruned.predictions[pruned.reached(rows)] != classes).sum())
+    pruned = nodes.prune(seen)
+    wrong = int((pruned.predictions[pruned.find_leaves(rows)] != classes).sum())
     assert wrong == least_wrong(nodes, seen)
     assert pruned.leaves <= nodes.leaves and pruned.depth <= nodes.depth
     assert 2 * pruned.leaves - 1 == len(pruned.feature)

@@ -89,12 +89,12 @@ def test_the_search_tells_how_far_it_is() -> None:
 def test_the_tree_holds_what_has_all_its_subsets(sets: dict[frozenset[int], int]) -> None:
     patterns = sf_patterns(sets)
     known = KnownSets.of(patterns.offsets, patterns.codes, patterns.supports, 9)
-    inside = {frozenset(known.members(node)) for node in range(1, len(known.rows))}
+    inside = {frozenset(known.list_members(node)) for node in range(1, len(known.rows))}
     place = {item: code for code, item in enumerate(patterns.items)}
     coded = {frozenset(place[item] for item in one) for one in sets}
     assert inside == {one for one in coded if all(part in coded for part in brute.subsets(one) if part)}
     assert len(inside) + len(known.left_over) == len(sets)
-    maximal = {frozenset(known.members(node)) for node in known.maximal().nonzero()[0].tolist()}
+    maximal = {frozenset(known.list_members(node)) for node in known.flag_maximal().nonzero()[0].tolist()}
     every: set[frozenset[int]] = inside | {frozenset()}
     assert maximal == {one for one in every if not any(one < other for other in every)}
 

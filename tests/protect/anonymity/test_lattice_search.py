@@ -48,12 +48,12 @@ def test_a_witness_speaks_for_its_own_class_at_every_node(
 ) -> None:
     table = with_values(small, values)
     judge = ModelJudge((MODELS[which],))
-    grouping = judge.grouping(table)
+    grouping = judge.build_grouping(table)
     row = data.draw(st.integers(0, grouping.distinct_rows - 1))
     live = np.ones(grouping.shape, dtype=np.bool_)
     condemn_nodes(live, grouping, judge, row)
     for levels in product(*map(range, grouping.shape)):
-        judged = grouping.judged(levels, judge)
+        judged = grouping.judge(levels, judge)
         assert live[levels] == (not judged.refused[judged.classes.of_row[row]])
 
 
@@ -61,9 +61,9 @@ def test_a_witness_speaks_for_its_own_class_at_every_node(
 @given(small=small_tables(with_missing=True), k=st.integers(2, 4))
 def test_the_witness_is_refused_at_the_node_it_was_found_at(small: Small, k: int) -> None:
     judge = ModelJudge((sf.KAnonymity(k=k),))
-    grouping = judge.grouping(small.table("own_value"))
+    grouping = judge.build_grouping(small.table("own_value"))
     for levels in product(*map(range, grouping.shape)):
-        judged = grouping.judged(levels, judge)
+        judged = grouping.judge(levels, judge)
         if judged.suppressed:
             row = choose_witness(grouping, judged)
             assert judged.refused[judged.classes.of_row[row]]
@@ -71,7 +71,7 @@ def test_the_witness_is_refused_at_the_node_it_was_found_at(small: Small, k: int
 
 def test_a_witness_says_nothing_where_cells_match_anything(small_with_gaps: sf.Table) -> None:
     judge = ModelJudge((sf.KAnonymity(k=3),))
-    grouping = judge.grouping(small_with_gaps)
+    grouping = judge.build_grouping(small_with_gaps)
     live = np.ones(grouping.shape, dtype=np.bool_)
     condemn_nodes(live, grouping, judge, 0)
     assert live.all()
@@ -89,12 +89,12 @@ def test_coarsened_rows_have_the_same_classes_at_coarser_nodes(
     small: Small, values: list[str | None], which: str
 ) -> None:
     judge = ModelJudge((MODELS[which],))
-    grouping = judge.grouping(with_values(small, values))
-    nodes = {levels: grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape))}
+    grouping = judge.build_grouping(with_values(small, values))
+    nodes = {levels: grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape))}
     for below in nodes:
-        part = grouping.coarsened(below)
+        part = grouping.coarsen(below)
         for levels in product(*(range(low, size) for low, size in zip(below, grouping.shape, strict=True))):
-            assert part.verdict(levels, judge) == nodes[levels]
+            assert part.decide(levels, judge) == nodes[levels]
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "numpy"])

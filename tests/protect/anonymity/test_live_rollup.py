@@ -51,23 +51,23 @@ def test_merged_rows_lead_to_the_same_optimum(
     table = sf.Table.of(order, {**plain.roles, "sick": "sensitive"}, dict(plain.hierarchies))
     models = [sf.KAnonymity(k=k), *([sf.LDiversity(l=2, column="sick", kind=other)] if other else [])]
     judge = ModelJudge(tuple(models))
-    grouping = judge.grouping(table)
+    grouping = judge.build_grouping(table)
     found = find_optimal_node(grouping, judge, "loss", limit)
     minimal, _ = find_minimal_nodes(grouping, judge, limit)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_rollup, "MANY_ROWS", 1 << 60)
         patch.setattr(row_blocks, "MANY_ROWS", 1 << 60)
-        usual = judge.grouping(table)
+        usual = judge.build_grouping(table)
         assert found.best == find_optimal_node(usual, judge, "loss", limit).best
         assert minimal == find_minimal_nodes(usual, judge, limit)[0]
-        verdicts = [usual.verdict(levels, judge) for levels in product(*map(range, usual.shape))]
-    assert verdicts == [grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape))]
+        verdicts = [usual.decide(levels, judge) for levels in product(*map(range, usual.shape))]
+    assert verdicts == [grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape))]
 
 
 def test_blocks_share_no_class(few_are_many: None) -> None:
     codes = np.array([0, 0, 1, 2, 2, 3], dtype=np.int32)
-    assert row_blocks.split_rows(codes, np.array([0, 0, 1, 1, 2], dtype=np.int32)) == [0, 3, 6]
-    assert row_blocks.split_rows(codes, np.array([0, 1, 0, 1, 2], dtype=np.int32)) == [0, 6]
+    assert row_blocks.split_into_blocks(codes, np.array([0, 0, 1, 1, 2], dtype=np.int32)) == [0, 3, 6]
+    assert row_blocks.split_into_blocks(codes, np.array([0, 1, 0, 1, 2], dtype=np.int32)) == [0, 6]
     assert row_blocks.find_sorted_column(np.array([[3, 1, 2], [0, 0, 1]], dtype=np.int32)) == 1
     assert row_blocks.find_sorted_column(np.array([[3, 1, 2]], dtype=np.int32)) is None
 
@@ -81,13 +81,13 @@ def test_values_of_small_classes_are_not_counted(monkeypatch: pytest.MonkeyPatch
     rows, counts = np.repeat(np.arange(30), 2), np.ones(60, dtype=np.int64)
     grouping.sensitive = {"s": SensitiveColumn("s", ("a", "b"), rows, np.tile([0, 1], 30), counts, None)}
     counted: list[int] = []
-    pairs = SensitiveColumn.pairs
+    pairs = SensitiveColumn.count_by_class
 
     def count(column: SensitiveColumn, of_row: Codes, classes: int) -> ClassValues:
         counted.append(classes)
         return pairs(column, of_row, classes)
 
-    monkeypatch.setattr(SensitiveColumn, "pairs", count)
+    monkeypatch.setattr(SensitiveColumn, "count_by_class", count)
     judge = ModelJudge((sf.KAnonymity(k=3), sf.LDiversity(l=2, column="s")))
     found = find_optimal_node(grouping, judge, "loss", 5)
     assert found.best is not None and found.best.levels == (1,)

@@ -173,7 +173,7 @@ def assert_true(release: Release, table: Table) -> None:
             if cell is None:
                 assert label == "*" or (label is None and table.missing == "own_value")
             else:
-                assert domain.spellings.index(cell) in domain.covered(label)
+                assert domain.spellings.index(cell) in domain.list_covered(label)
 
 
 def published_tuples(release: Release) -> list[tuple[object, ...]]:
@@ -227,7 +227,9 @@ def assert_losses(release: Release, table: Table) -> None:
     assert release.losses["discernibility"] == sum(size * size for size in sizes)
     assert release.losses["average_class_size"] == len(release.data) / len(sizes)
     assert release.details["classes"] == len(sizes)
-    losses = [np.mean(domain.losses(spell_cells(release.data.frame[name]))) for name, domain in domains(table).items()]
+    losses = [
+        np.mean(domain.measure_losses(spell_cells(release.data.frame[name]))) for name, domain in domains(table).items()
+    ]
     assert isclose(release.losses["loss"], float(np.mean(losses)), abs_tol=1e-12)
     assert release.losses["suppressed_rows"] == 0
 
@@ -295,14 +297,14 @@ def test_groups_are_judged_as_judged_groups_does(
     weights = np.ones(len(table), dtype=np.int64)
     sensitive = {name: SensitiveColumn.of(table, name) for model in models for name in model.columns()}
     judge = GroupJudge(models, weights, sensitive)
-    assert (judge.refused(of_row) == judge_groups(table, models, of_row)).all()
-    assert judge.refused(of_row)[np.bincount(of_row) < judge.least].all()
+    assert (judge.flag_refused(of_row) == judge_groups(table, models, of_row)).all()
+    assert judge.flag_refused(of_row)[np.bincount(of_row) < judge.least].all()
 
 
 def test_values_are_counted_for_the_right_groups_if_each_row_is_one() -> None:
     """Groups need not be numbered in the order of rows: each of three rows is a group, in another order."""
     table = Table.of({"a": [1, 2, 3], "s": ["x", "y", "y"]}, {"a": "quasi_identifying", "s": "sensitive"})
-    pairs = SensitiveColumn.of(table, "s").pairs(np.array([2, 0, 1], dtype=np.int32), 3)
+    pairs = SensitiveColumn.of(table, "s").count_by_class(np.array([2, 0, 1], dtype=np.int32), 3)
     assert pairs.classes.tolist() == [0, 1, 2]
     assert pairs.values.tolist() == [1, 1, 0]
 

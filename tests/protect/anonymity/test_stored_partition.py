@@ -19,7 +19,7 @@ from sfumato.engine.stored_rows import MemoryRows, StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError, SfumatoError
 from sfumato.protect.anonymity import stored_partition
-from sfumato.protect.anonymity.partition_lines import index_rows
+from sfumato.protect.anonymity.partition_lines import index_distinct_rows
 from sfumato.protect.anonymity.stored_partition import PartitionPlan, plan_partition
 from tests.protect.anonymity.test_partition import MODELS, patients
 from tests.protect.anonymity.test_partition import methods as partitions
@@ -166,7 +166,7 @@ def test_a_line_counts_each_judged_value_once() -> None:
 def test_rows_of_very_many_columns_are_found() -> None:
     chance = np.random.default_rng(1)
     cells = chance.integers(0, 1 << 30, (200, 7)).astype(np.int32)
-    index, of_row = index_rows(np.vstack([cells, cells]), [1 << 30] * 7)
+    index, of_row = index_distinct_rows(np.vstack([cells, cells]), [1 << 30] * 7)
     assert len(index.prefixes) > 1
     assert (of_row[:200] == of_row[200:]).all()
     assert (index.find_rows(cells, "rows") == of_row[:200]).all()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.measure.anonymity.coded_limits import beyond_limits, miscoded_cells, rows_at_limits
+from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 
 INCOMES = [12, 18, 21, 23, 25, 26, 28, 31, 34, 36, 39, 41, 44, 48, 52, 57, 63, 88, 140, 950]
 
@@ -118,10 +118,10 @@ def test_against_brute_force(values: list[int | None], k: int, ends: Ends, share
 
 def test_the_measures_count_what_breaks_a_promise() -> None:
     before, after = table_of([1, 5, 9, 12, None]), table_of([2, 5, 8, 10, 3])
-    assert beyond_limits(after, "x", floor=3, cap=8) == 2
-    assert beyond_limits(after, "x") == 0
-    assert rows_at_limits(after, "x", floor=2, cap=9) == 0
-    assert rows_at_limits(after, "x", floor=2) == 1
-    assert miscoded_cells(before, after, "x", floor=2, cap=10) == 2  # 9 became 8, and the missing cell 3
+    assert count_beyond_limits(after, "x", floor=3, cap=8) == 2
+    assert count_beyond_limits(after, "x") == 0
+    assert count_rows_at_limits(after, "x", floor=2, cap=9) == 0
+    assert count_rows_at_limits(after, "x", floor=2) == 1
+    assert count_miscoded_cells(before, after, "x", floor=2, cap=10) == 2  # 9 became 8, and the missing cell 3
     with pytest.raises(sf.DataError, match="no numbers"):
-        beyond_limits(table_of(["a"]), "x", cap=1)
+        count_beyond_limits(table_of(["a"]), "x", cap=1)

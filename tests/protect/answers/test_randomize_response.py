@@ -278,7 +278,7 @@ def test_bits_are_set_as_often_as_the_channel_says_and_independently() -> None:
     assert release.data.frame["x"].str.contains("^x[0-9a-f]{8}$").all()
     from sfumato.public.answer_channel import AnswerChannel
 
-    bits = AnswerChannel.of(told).bits(release.data.frame["x"]).astype(float)
+    bits = AnswerChannel.of(told).read_bits(release.data.frame["x"]).astype(float)
     own = bits[np.arange(60_000), np.arange(30).repeat(2000)]
     assert abs(own.mean() - 0.5) < 5 * (0.25 / 60_000) ** 0.5
     assert abs((bits.sum() - own.sum()) / (29 * 60_000) - told["q"]) < 5 * (0.2 / (29 * 60_000)) ** 0.5
@@ -344,7 +344,7 @@ def test_the_memory_file_is_made_once_and_read_by_its_owner_alone(tmp_path: Path
     assert method.protect(table).data.frame.equals(first.data.frame)
     assert file.read_bytes() == held
     secret = Key.load(file).secret["answers"]
-    said = json.dumps([method.described(), dict(first.public), [one.model_dump(mode="json") for one in first.claims]])
+    said = json.dumps([method.describe(), dict(first.public), [one.model_dump(mode="json") for one in first.claims]])
     assert secret not in said
     assert str(tmp_path) not in said
     assert "answers.key" in said

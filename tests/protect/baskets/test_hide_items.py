@@ -64,8 +64,8 @@ def test_claims_hold_by_independent_measures(strategy: str) -> None:
 
 def test_the_certificate_does_not_say_what_is_hidden() -> None:
     method = hide(items=("oat milk", "tea"))
-    assert "milk" not in str(method.described())
-    assert method.described()["items"] == 2
+    assert "milk" not in str(method.describe())
+    assert method.describe()["items"] == 2
     assert "milk" not in repr(method)
     assert all("milk" not in claim.model_dump_json() for claim in method.protect(Baskets.of(SHOP)).claims)
 

@@ -138,13 +138,13 @@ class TestNaming:
     def test_the_certificate_does_not_say_what_is_hidden(self) -> None:
         method = hide(itemsets=("tea,jam",))
         for text in (
-            str(method.described()),
+            str(method.describe()),
             repr(method),
             *(c.model_dump_json() for c in method.protect(Baskets.of(SHOP)).claims),
         ):
             assert "bread" not in text
             assert "jam" not in text
-        assert (method.described()["rules"], method.described()["itemsets"]) == (1, 1)
+        assert (method.describe()["rules"], method.describe()["itemsets"]) == (1, 1)
 
 
 class TestStrategies:

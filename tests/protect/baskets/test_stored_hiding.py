@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.engine import stored_baskets
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.errors import DataError, SfumatoError
-from sfumato.protect.baskets.stored_hiding import HidingPlan, explain_unstored_hiding, plan_stored_hiding
+from sfumato.protect.baskets.stored_hiding import StoredHidingPlan, explain_unstored_hiding, plan_stored_hiding
 
 STRATEGIES = ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated")
 
@@ -37,14 +37,14 @@ def draw_baskets(seed: int, rows: int, items: int) -> list[list[int]]:
     return [[int(item) + 1 for item in np.flatnonzero(row)] or [items + 1] for row in held]
 
 
-def build_published(plan: HidingPlan) -> sf.Baskets:
+def build_published(plan: StoredHidingPlan) -> sf.Baskets:
     parts = list(plan.publish())
     sizes = np.concatenate([batch.sizes for batch in parts])
     codes = np.concatenate([batch.codes for batch in parts])
     return sf.Baskets(plan.original.items, np.concatenate(([0], np.cumsum(sizes))), codes)
 
 
-def compare_plans(method: Any, lists: list[list[int]], folder: Path, batch: int = 7) -> HidingPlan | None:
+def compare_plans(method: Any, lists: list[list[int]], folder: Path, batch: int = 7) -> StoredHidingPlan | None:
     baskets = sf.Baskets.of(lists)
     baskets.write(folder / "hidden.dat")
     with pytest.MonkeyPatch.context() as patch:

@@ -35,8 +35,8 @@ def test_a_filter_holds_the_bits_of_its_items_and_no_others(
     method = EncodeBloom(bits=bits, hashes=hashes)
     key = method.new_key(data, sf.Randomness.seeded(seed))
     release = method.protect(data, key)
-    opened = BloomKey.opened(key)
-    of = dict(zip(opened.items, opened.filters(), strict=True))
+    opened = BloomKey.open(key)
+    of = dict(zip(opened.items, opened.list_filters(), strict=True))
     for basket, published in zip(data.to_lists(), release.data.to_lists(), strict=True):
         assert set(published) == {bit for item in basket for bit in of[item]}
     shown = [sum(set(of[item]) <= set(one) for one in release.data.to_lists()) for item in data.items]
@@ -67,7 +67,7 @@ def test_requests_name_nothing_and_have_no_order() -> None:
     requests = filter_requests(key)
     assert requests.ids is not None
     assert list(requests.ids) == sorted(requests.ids)
-    of = dict(zip(BloomKey.opened(key).requests, BloomKey.opened(key).filters(), strict=True))
+    of = dict(zip(BloomKey.open(key).requests, BloomKey.open(key).list_filters(), strict=True))
     assert [set(row) for row in requests.to_lists()] == [set(of[int(number)]) for number in requests.ids]
 
 

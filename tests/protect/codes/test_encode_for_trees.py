@@ -215,7 +215,7 @@ def test_a_key_that_was_changed_is_refused(tmp_path: Path) -> None:
         method.protect(table, sf.Key("encode_items", key.secret))
     spoilt = {name: part for name, part in key.secret.items() if name not in ("seal", "labels")}
     with pytest.raises(sf.DataError, match="not a valid key"):
-        method.protect(table, TreeKey.sealed(spoilt))
+        method.protect(table, TreeKey.seal(spoilt))
 
 
 def test_another_table_is_refused_or_encoded_where_that_is_exact() -> None:
@@ -266,9 +266,9 @@ def test_values_that_trees_take_for_equal_share_a_code() -> None:
     key = method.new_key(table)
     codes = method.protect(table, key).data.frame["x"].to_list()
     assert codes[0] == codes[1] < codes[2] == codes[3]
-    column = TreeKey.opened(key, table).columns["x"]
+    column = TreeKey.open(key, table).columns["x"]
     assert column.merged
-    assert column.inverse(np.array(codes), "x").tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert column.decode(np.array(codes), "x").tolist() == [1.0, 1.0, 2.0, 2.0]
 
 
 @quick
@@ -304,7 +304,7 @@ def test_the_class_of_a_value_by_hand() -> None:
 def test_a_column_key_survives_a_file() -> None:
     ranks = RankedColumn.of(some_table(), "pay", (some_table().frame["risk"] == "low").cast(pl.Int64).to_numpy())
     one = EncodeForTrees(target="risk").draw_key(ranks, chance())
-    other = ColumnKey.from_secret("pay", one.as_secret())
+    other = ColumnKey.read_secret("pay", one.dump_secret())
     for name in ("values", "codes", "starts", "pure"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
     assert (one.rising, one.decimals) == (other.rising, other.decimals)

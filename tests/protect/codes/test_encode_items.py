@@ -28,7 +28,7 @@ def some(seed: int = 1, count: int = 80) -> sf.Baskets:
 
 def released(method: EncodeItems, data: sf.Baskets, seed: int = 3) -> tuple[sf.Release, ItemKey]:
     key = method.new_key(data, sf.Randomness.seeded(seed))
-    return method.protect(data, key), ItemKey.opened(key)
+    return method.protect(data, key), ItemKey.open(key)
 
 
 @quick

@@ -11,7 +11,7 @@ from sfumato.attack.attack import wilson
 from sfumato.mine.entries.learner import LearningBudget, predict_hidden
 from sfumato.protect.entries.learner_defence import (
     blank_frame_entries,
-    bound_share,
+    bound_guessed_share,
     choose_entries_against_learners,
     count_allowed_guesses,
 )
@@ -48,11 +48,11 @@ def test_the_learner_ends_under_the_threshold(threshold: float) -> None:
     """The same learner, trained anew with other chance, is under the threshold; before it was far above."""
     frame, hidden = world()
     before = frame.clone()
-    assert bound_share(right(frame, hidden, 5), hidden.height) > 0.85
+    assert bound_guessed_share(right(frame, hidden, 5), hidden.height) > 0.85
     entries = choose_entries_against_learners(frame, hidden, threshold, np.random.default_rng(2), BAYES)
     assert frame.equals(before)
     after = blank_frame_entries(frame, entries)
-    assert bound_share(right(after, hidden, 5), hidden.height) <= threshold
+    assert bound_guessed_share(right(after, hidden, 5), hidden.height) <= threshold
     # Only entries that were visible, each once, and nearly all of them hints.
     assert len(set(entries)) == len(entries)
     assert all(frame[column][row] is not None for row, column in entries)
@@ -64,7 +64,7 @@ def test_the_learner_ends_under_the_threshold(threshold: float) -> None:
 def test_all_learners_together() -> None:
     frame, hidden = world(400, 0.2)
     entries = choose_entries_against_learners(frame, hidden, 0.6, np.random.default_rng(2))
-    assert bound_share(right(blank_frame_entries(frame, entries), hidden, 6), hidden.height) <= 0.65
+    assert bound_guessed_share(right(blank_frame_entries(frame, entries), hidden, 6), hidden.height) <= 0.65
 
 
 def test_a_lower_threshold_costs_more() -> None:
@@ -105,7 +105,7 @@ def test_several_columns_at_once() -> None:
         int((one.guess == one.classes.number(both.filter(pl.col("column") == one.column)["value"])).sum())
         for one in told
     )
-    assert bound_share(hits, both.height) <= 0.6
+    assert bound_guessed_share(hits, both.height) <= 0.6
 
 
 def test_the_prior_sets_a_limit() -> None:
@@ -142,14 +142,14 @@ def test_bad_input_is_refused() -> None:
 
 def test_the_bound_is_wilsons() -> None:
     for successes, attempts in ((0, 5), (3, 10), (120, 150), (10, 10)):
-        assert bound_share(successes, attempts) == pytest.approx(wilson(successes, attempts)[1], abs=1e-12)
+        assert bound_guessed_share(successes, attempts) == pytest.approx(wilson(successes, attempts)[1], abs=1e-12)
     # Not the exact one of Clopper and Pearson, which is wider.
-    assert bound_share(3, 10) < beta.ppf(0.975, 4, 7)
+    assert bound_guessed_share(3, 10) < beta.ppf(0.975, 4, 7)
 
 
 @pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.99, 1.0])
 def test_the_most_that_is_allowed(threshold: float) -> None:
     for total in (1, 7, 100):
         most = count_allowed_guesses(total, threshold)
-        under = [guesses for guesses in range(total + 1) if bound_share(guesses, total) <= threshold]
+        under = [guesses for guesses in range(total + 1) if bound_guessed_share(guesses, total) <= threshold]
         assert most == max(under, default=-1)

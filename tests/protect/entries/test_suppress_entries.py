@@ -269,7 +269,7 @@ def test_learners_are_kept_off_too() -> None:
 
 def test_a_certificate_names_no_entry() -> None:
     method = SuppressEntries(private=[(17, "D3")], confidence=0.8)
-    told = json.dumps(method.described())
+    told = json.dumps(method.describe())
     assert "17" not in told
     assert "cells" in told
     assert "17" not in repr(method)

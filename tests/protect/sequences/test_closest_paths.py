@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sfumato.protect.sequences.closest_paths import find_closest
-from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_tree
+from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_prefix_tree
 
 
 def list_labels(rows: list[list[int]]) -> LabelLists:
@@ -43,8 +43,8 @@ def test_no_path_is_closer(labels: int, length: int, rows: int) -> None:
     if labels > 64:  # labels that share a bit with those of other sequences
         sequences += [[label % 64, *row[1:]] for label, row in zip(drawn[:, 0].tolist(), sequences, strict=True)]
     listed = list_labels(sequences)
-    tree, starts = grow_tree(listed, 2)
-    supports = tree.supports(np.bincount(starts, minlength=len(tree)))
+    tree, starts = grow_prefix_tree(listed, 2)
+    supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
     found = find_closest(tree, supports, listed, starts)
     for row, node in list(zip(sequences, found.tolist(), strict=True))[::5]:
         assert node == compare_all_paths(tree, supports.tolist(), row)

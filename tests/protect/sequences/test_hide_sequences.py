@@ -209,7 +209,7 @@ def test_a_file_lists_patterns(tmp_path: Any) -> None:
     sf.Sequences.of([["a", "b"]]).write(tmp_path / "secret.txt")
     method = sf.HideSequences(file=str(tmp_path / "secret.txt"), threshold=0)
     assert method.protect(sf.Sequences.of([["a", "b"]])).data.to_lists() == [["b"]]
-    assert "secret" not in str(method.described())
+    assert "secret" not in str(method.describe())
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_values_are_drawn_from_the_leaf_of_their_row() -> None:
 def test_the_people_of_a_leaf_are_drawn_alike() -> None:
     column = SynthesisColumn.of(pl.Series("x", ["a"] * 30 + ["b"] * 60 + ["c"] * 10), "test")
     model = ColumnModel.fit(column, (), TreeGrowth(5, True, 0), "test")
-    drawn = column.published(model.draw({}, 30_000, np.random.default_rng(5)))
+    drawn = column.publish(model.draw({}, 30_000, np.random.default_rng(5)))
     counts = Counter(drawn.to_list())
     for word, share in (("a", 0.3), ("b", 0.6), ("c", 0.1)):
         assert abs(counts[word] / 30_000 - share) < 5 * (share * (1 - share) / 30_000) ** 0.5

@@ -57,24 +57,24 @@ class BackgroundKnowledge(Attack):
         report_progress("background knowledge")
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
-            release, people, count=lambda links: self._right(links, published, people, names)
+            release, people, count=lambda links: self._count_right(links, published, people, names)
         )
         sets = CandidateSets.of(links)
         hit, pinned, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
         for name in names:
             tally = sets.tally(published, people, name)
-            hit |= self._guessed(tally)
+            hit |= self._flag_guessed(tally)
             pinned |= self._flag_pinned_people(tally)
             blind |= (tally.truth >= 0) & (tally.truth <= self.excluded)
         return Outcome(
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else self._right(look_up(control), published, control, names),
+            control=None if control is None else self._count_right(look_up(control), published, control, names),
             facts={"pinned": int(pinned.sum()), "columns": list(names)},
         )
 
-    def _guessed(self, tally: ValueTally) -> Flags:
+    def _flag_guessed(self, tally: ValueTally) -> Flags:
         """Whose own value comes first once the commonest wrong ones are struck out.
 
         Every value before it in the order of commonness is wrong: if they are few enough, all are struck out; if
@@ -88,9 +88,9 @@ class BackgroundKnowledge(Attack):
         few = tally.sets.spread_to_people(tally.distinct, 0) <= self.excluded + 1
         return np.asarray(few & (tally.find_truth_places() >= 0))
 
-    def _right(self, links: Links, published: Table, people: Table, names: tuple[str, ...]) -> int:
+    def _count_right(self, links: Links, published: Table, people: Table, names: tuple[str, ...]) -> int:
         sets = CandidateSets.of(links)
         hit = np.zeros(len(people), dtype=np.bool_)
         for name in names:
-            hit |= self._guessed(sets.tally(published, people, name))
+            hit |= self._flag_guessed(sets.tally(published, people, name))
         return int(hit.sum())

@@ -218,9 +218,9 @@ class ValueTally:
 
     def find_truth_places(self) -> Ints:
         """Where each person's own value stands among those of their set; −1 where it does not."""
-        return self.places(self.sets.of_person, self.truth)
+        return self.locate_values(self.sets.of_person, self.truth)
 
-    def places(self, sets: Ints, codes: Ints) -> Ints:
+    def locate_values(self, sets: Ints, codes: Ints) -> Ints:
         """Where values stand in sets; −1 where they do not."""
         width = max(len(self.values), 1)
         keys = self.set_of * width + self.codes

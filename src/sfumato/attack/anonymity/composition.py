@@ -73,7 +73,7 @@ class Composition(Attack):
         published: Table = release.data
         report_progress("composition")
         other = self._explain_other_release(truth)
-        names = self._columns(published, other)
+        names = self._choose_columns(published, other)
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
             release, people, count=lambda links: _count_disclosed_people(links, published, other, people, names)
@@ -105,7 +105,7 @@ class Composition(Attack):
             },
         )
 
-    def _columns(self, published: Table, other: Table) -> tuple[str, ...]:
+    def _choose_columns(self, published: Table, other: Table) -> tuple[str, ...]:
         column_names = choose_sensitive_columns(published, self.column)
         names = tuple(name for name in column_names if name in other.frame.columns)
         if not names:
@@ -202,7 +202,7 @@ def _intersect_value_sets(tally: ValueTally, two: ValueTally, mine: Ints, theirs
     codes = tally.codes[expand_ranges(tally.first[mine], many)]
     spelling = dict(zip(two.values.to_list(), range(len(two.values)), strict=True))
     translated = np.asarray([spelling.get(value, -1) for value in tally.values.to_list()], dtype=np.int64)
-    shared = two.places(theirs[of_pair], translated[codes]) >= 0
+    shared = two.locate_values(theirs[of_pair], translated[codes]) >= 0
     count = np.bincount(of_pair[shared], minlength=len(pairs))
     single = np.full(len(pairs), -2, dtype=np.int64)
     single[of_pair[shared]] = codes[shared]  # where there is one, it is this one

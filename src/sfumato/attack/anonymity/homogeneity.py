@@ -66,7 +66,7 @@ class Homogeneity(Attack):
         for name in names:
             tally = sets.tally(published, people, name)
             agree |= self._flag_agreeing_sets(tally)
-            hit |= self._learnt(tally)
+            hit |= self._flag_learned(tally)
             blind |= tally.truth == 0
         return Outcome(
             attempts=len(people),
@@ -89,10 +89,10 @@ class Homogeneity(Attack):
         """About how many of some people the rows that fit agree, and are right."""
         sets, hit = CandidateSets.of(links), np.zeros(len(people), bool)
         for name in names:
-            hit |= self._learnt(sets.tally(published, people, name))
+            hit |= self._flag_learned(sets.tally(published, people, name))
         return int(hit.sum())
 
-    def _learnt(self, tally: ValueTally) -> Flags:
+    def _flag_learned(self, tally: ValueTally) -> Flags:
         """Whose value is disclosed, and rightly."""
         guesses = np.where(self._flag_agreeing_sets(tally), tally.commonest, -2)
         return np.asarray(tally.sets.spread_to_people(guesses, -2) == tally.truth)

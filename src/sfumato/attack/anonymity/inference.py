@@ -21,7 +21,7 @@ from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import (
     LabelColumn,
     compare_with_control,
-    require_known_columns,
+    require_attacked_columns,
     sample_people,
     sample_published_people,
 )
@@ -71,7 +71,7 @@ class Inference(Attack):
         """Guess the secret of some people; count how often it was right."""
         published: Table = release.data
         names = self._choose_known_columns(published)
-        require_known_columns((*names, self.column), published, truth, control)
+        require_attacked_columns((*names, self.column), published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("inference")
         secrets = LabelColumn.of(published, self.column)
@@ -126,14 +126,14 @@ class Inference(Attack):
 
         guesses = list[_Guess]()
         for recoding in list_recodings(release, people, names):
-            guesses.append(ask(RowSearch.by_distance(release.data, names), recoding))
+            guesses.append(ask(RowSearch.search_by_distance(release.data, names), recoding))
             guesses.append(ask(search_by_likelihood(release, people, names, recoding), recoding))
         return [*guesses, lambda others: np.full(len(others), blind)]
 
     def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:
-        return int(self._right(secrets, guess(people), people.frame[self.column], chance).sum())
+        return int(self._flag_right(secrets, guess(people), people.frame[self.column], chance).sum())
 
-    def _right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series, chance: np.random.Generator) -> Flags:
+    def _flag_right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series, chance: np.random.Generator) -> Flags:
         """Which guesses are right; "not known" is no secret, so nobody is right about it."""
         distinct, guess_index = np.unique(guesses, return_inverse=True)
         guessed = secrets.take(distinct)

@@ -21,7 +21,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.moments_in_text import read_moments
+from sfumato.data.moments_in_text import locate_moments
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
 from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release
@@ -122,7 +122,7 @@ def price_covering(column: KnownColumn, denied: float = DENIED) -> Price:
 
 def price_distance(column: KnownColumn) -> Price:
     """The distance from 0 to 1 that `row_distance` describes, of numbers and labels alike."""
-    return _tabulate(column, lambda labels, values: labels.distances(values))
+    return _tabulate(column, lambda labels, values: labels.measure_distances(values))
 
 
 def price_nearness(column: KnownColumn, share: float = 1.0) -> Price:
@@ -171,10 +171,10 @@ def price_answers(channel: AnswerChannel) -> Pricing:
         texts = column.labels.texts
         if channel.one_answer:
             said = channel.codes(texts)
-            odds = channel.matrix()[np.maximum(said, 0)]
+            odds = channel.build_matrix()[np.maximum(said, 0)]
         else:
             bits = np.zeros((len(texts), len(channel.categories)))
-            bits[texts.is_not_null().to_numpy()] = channel.bits(texts)
+            bits[texts.is_not_null().to_numpy()] = channel.read_bits(texts)
             p, q = np.clip([channel.p, channel.q], 1e-12, 1 - 1e-12)
             odds = np.where(bits == 1, p / q, (1 - p) / (1 - q))
             said = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
@@ -258,7 +258,7 @@ def _read_values(values: pl.Series) -> Floats | None:
     """Numbers as they are, moments in days, in which noise on dates is drawn; None for anything else."""
     if values.dtype.is_numeric():
         return read_numbers(values)
-    moments = read_moments(spell_cells(values))
+    moments = locate_moments(spell_cells(values))
     return None if moments is None else np.asarray(moments.fill_null(float("nan")).to_numpy() / _DAY)
 
 

@@ -19,7 +19,7 @@ from sfumato.arrays import Ints
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import (
     compare_with_control,
-    require_known_columns,
+    require_attacked_columns,
     sample_people,
     sample_published_people,
 )
@@ -67,7 +67,7 @@ class Linkability(Attack):
     ) -> Outcome:
         """Join the halves of some people; count how often it worked."""
         published: Table = release.data
-        require_known_columns((*self.known[0], *self.known[1]), published, truth, control)
+        require_attacked_columns((*self.known[0], *self.known[1]), published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("linkability")
         people = sample_published_people(release, truth, self.attempts, chance)
@@ -113,7 +113,7 @@ class _Way(NamedTuple):
 
 
 def _search_by_distance(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> RowSearch:
-    return RowSearch.by_distance(release.data, names)
+    return RowSearch.search_by_distance(release.data, names)
 
 
 def _count_shared_rows(left: Ints, right: Ints) -> int:

@@ -13,7 +13,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
-from sfumato.attack.anonymity.row_parts import part_rows
+from sfumato.attack.anonymity.row_parts import group_equal_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.coded_cells import NarrowCells, encode_narrowly
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
@@ -83,7 +83,7 @@ class Links:
         parts = tuple(_shorten((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
         return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
 
-    def or_else(self, others: Links) -> Links:
+    def fill_from(self, others: Links) -> Links:
         """These rows; for people without any, those of another search."""
         rest = np.where(self.counts == 0, others.counts, 0)
         parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in others.parts]
@@ -207,7 +207,7 @@ class _ColumnLabels:
         others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
         return any(is_range(label) or parse_set(label) is not None for label in others)
 
-    def levels(self, labels: pl.Series) -> Ints:
+    def find_levels(self, labels: pl.Series) -> Ints:
         """The level of each label; `_ANYTHING` for `*`, `_MISSING` for a null."""
         level_of = {**self.level_of, SUPPRESSED: _ANYTHING}
         numbers = [_MISSING if label is None else level_of.get(label, 0) for label in labels.to_list()]
@@ -265,7 +265,7 @@ def _split_by_levels(
         if shape.has_composite_labels(labels):
             return None
         numbers = np.zeros(len(values), dtype=np.int16)
-        numbers[present] = shape.levels(labels)
+        numbers[present] = shape.find_levels(labels)
         distinct = np.unique(numbers[present])
         if len(distinct) == 1:
             same[name] = int(distinct[0])
@@ -273,7 +273,7 @@ def _split_by_levels(
             varying[name] = numbers[shown]
     if not varying:
         return [(tuple(same.values()), None)]
-    parts = part_rows(list(varying.values()), _MANY)
+    parts = group_equal_rows(list(varying.values()), _MANY)
     if parts is None:
         return None
     return [

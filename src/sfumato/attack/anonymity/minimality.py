@@ -87,7 +87,7 @@ class Minimality(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; guess by the chances that minimality leaves."""
-        published, column = release.data, self._column(release)
+        published, column = release.data, self._choose_column(release)
         report_progress("minimality")
         people = trace_people(release, truth)
         tally = CandidateSets.of(look_up_candidates(published, people)).tally(published, people, column)
@@ -112,7 +112,7 @@ class Minimality(Attack):
             },
         )
 
-    def _column(self, release: Release) -> str:
+    def _choose_column(self, release: Release) -> str:
         models = getattr(release.method, "models", ())
         spoken = {str(model.column) for model in models if getattr(model, "column", None)}
         if self.column is None and len(spoken) == 1:
@@ -231,7 +231,7 @@ def _condition_on_refusals(
     worlds, covers, seen = [], 0, np.eye(1, full + 1)[0]  # nothing refused, for certain
     for published_class in classes:
         worlds.append(enumerate_assignments(published_class, view.rule, open_ones, draws, randomness.generator()))
-        seen = _convolve_refusals(seen, worlds[-1].spectrum(full))
+        seen = _convolve_refusals(seen, worlds[-1].compute_refusal_chances(full))
         if seen[full] > _SURE:
             covers, seen = covers + 1, np.eye(1, full + 1)[0]
         if covers == 2:  # whichever class is looked at, the others explain everything
@@ -274,14 +274,14 @@ def _update_beliefs(
     """What is believed once every neighbour is known to have been refused somewhere, and the widest interval used."""
     later_chances = [np.eye(1, full + 1)[0]]
     for world in reversed(worlds):
-        later_chances.append(_convolve_refusals(later_chances[-1], world.spectrum(full)))
+        later_chances.append(_convolve_refusals(later_chances[-1], world.compute_refusal_chances(full)))
     if later_chances[-1][full] <= 0:
         raise MinimalityUnsound("none: no way was found in which every finer node would have been refused")
     guess, chance, share, raised = belief.guess.copy(), belief.chance.copy(), belief.share.copy(), belief.raised.copy()
     before, masks, widest = later_chances[0], np.arange(full + 1), 0.0
     for published_class, world, later in zip(classes, worlds, later_chances[-2::-1], strict=True):
         elsewhere = _convolve_refusals(before, later)
-        before = _convolve_refusals(before, world.spectrum(full))
+        before = _convolve_refusals(before, world.compute_refusal_chances(full))
         # How likely the other classes are to explain what this one leaves unexplained.
         explained = np.asarray([elsewhere[(masks | mask) == full].sum() for mask in world.masks.tolist()])
         chances, error = _compute_value_posterior(world, explained)

@@ -39,7 +39,7 @@ class Recoding:
     rules: Mapping[str, Recode]
 
     @classmethod
-    def of_stated(cls, release: Release, people: Table, names: Sequence[str]) -> Recoding:
+    def read_stated(cls, release: Release, people: Table, names: Sequence[str]) -> Recoding:
         """The rules of columns that the release states to be recoded."""
         rules = {}
         for name in names:
@@ -52,7 +52,7 @@ class Recoding:
         return cls(rules)
 
     @classmethod
-    def of_seen(cls, release: Release, people: Table, names: Sequence[str]) -> Recoding:
+    def guess_unstated(cls, release: Release, people: Table, names: Sequence[str]) -> Recoding:
         """The rules of columns about which nothing is stated, but which look rounded or capped."""
         rules = {}
         for name in names:
@@ -77,8 +77,8 @@ class Recoding:
 
 def list_recodings(release: Release, people: Table, names: Sequence[str]) -> tuple[Recoding, ...]:
     """What is stated; and beside it what is seen, if anything is: that may be an accident."""
-    stated = Recoding.of_stated(release, people, names)
-    seen = Recoding.of_seen(release, people, names)
+    stated = Recoding.read_stated(release, people, names)
+    seen = Recoding.guess_unstated(release, people, names)
     return (stated, stated.join(seen)) if seen.rules else (stated,)
 
 

@@ -62,7 +62,7 @@ def compare_with_control(successes: int, attempts: int, control: int | None, con
     }
 
 
-def require_known_columns(columns: Sequence[str], published: Table, truth: Table, control: Table | None) -> None:
+def require_attacked_columns(columns: Sequence[str], published: Table, truth: Table, control: Table | None) -> None:
     """An attack knows only columns that are published, and that the originals and the control have."""
     for table in (published, truth, *(() if control is None else (control,))):
         absent = [name for name in columns if name not in table.frame.columns]
@@ -139,7 +139,7 @@ class LabelColumn:
 
     def covers(self, values: pl.Series) -> Flags:
         """Values × labels: whether the label may stand for the value."""
-        return np.asarray(self.distances(values) <= self.shares / 2)
+        return np.asarray(self.measure_distances(values) <= self.shares / 2)
 
     def count_values(self, values: pl.Series) -> Ints:
         """How many values each label covers; of a range, how many of those given."""
@@ -154,7 +154,7 @@ class LabelColumn:
             counts[self.texts.is_null().to_numpy()] = len(distinct)
         return np.maximum(counts, 1)
 
-    def distances(self, values: pl.Series) -> Floats:
+    def measure_distances(self, values: pl.Series) -> Floats:
         """Values × labels: how far the label is from the value, from 0 to 1; the module says how."""
         texts = spell_cells(values)
         apart = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
@@ -168,7 +168,7 @@ class LabelColumn:
                 apart[:, here] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
             elif level != 0:
                 apart[:, here] = np.where(self._flag_inside(level, here, texts, numbers), self.shares[here] / 2, 1.0)
-        return self._with_missing(apart, texts.is_null().to_numpy())
+        return self._add_missing(apart, texts.is_null().to_numpy())
 
     def _flag_inside(self, level: int, here: Ints, texts: pl.Series, numbers: Floats) -> Flags:
         """Which values the labels of one kind cover."""
@@ -196,7 +196,7 @@ class LabelColumn:
         texts = pl.Series("text", [list(members) for members in sets], dtype=pl.List(pl.String))
         return pl.DataFrame([texts]).with_row_index("set").explode("text")
 
-    def _with_missing(self, apart: Floats, unknown: Flags) -> Floats:
+    def _add_missing(self, apart: Floats, unknown: Flags) -> Floats:
         blank = self.texts.is_null().to_numpy()
         if self.missing is Missing.MATCHES_ANY:
             apart[unknown] = 0.5

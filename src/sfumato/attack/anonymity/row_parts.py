@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.arrays import Ints, Places
 
 
-def part_rows(columns: Sequence[Places], most: int) -> list[Ints] | None:
+def group_equal_rows(columns: Sequence[Places], most: int) -> list[Ints] | None:
     """The rows that are alike in all columns, each kind together, in the order in which kinds first appear.
 
     None if there are more than `most` kinds, or more than that in one column.

@@ -35,7 +35,7 @@ class RowSearch:
     """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
 
     @classmethod
-    def by_distance(cls, published: Table, names: Sequence[str]) -> RowSearch:
+    def search_by_distance(cls, published: Table, names: Sequence[str]) -> RowSearch:
         """By the distance of each cell, which `row_distance` describes."""
         return cls(published, dict.fromkeys(names, price_distance))
 

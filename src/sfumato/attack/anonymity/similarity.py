@@ -98,7 +98,7 @@ class Similarity(Attack):
             },
         )
 
-    def conclusions(self, published: Table, people: Table) -> list[Conclusion]:
+    def draw_conclusions(self, published: Table, people: Table) -> list[Conclusion]:
         """What the adversary concludes about each person, right or wrong; people need not have the column."""
         if self.column not in people.frame.columns:
             people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
@@ -116,7 +116,7 @@ class Similarity(Attack):
         if self.groups is not None:
             return _group_by_meaning(sets, published, people, self.column, self.groups)
         assert self.width is not None
-        return _range_by_numbers(sets.tally(published, people, self.column), published, people, self.column, self.width)
+        return _span_numbers(sets.tally(published, people, self.column), published, people, self.column, self.width)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _group_by_meaning(
     )
 
 
-def _range_by_numbers(tally: ValueTally, published: Table, people: Table, column: str, width: float) -> _SimilarityView:
+def _span_numbers(tally: ValueTally, published: Table, people: Table, column: str, width: float) -> _SimilarityView:
     """From the lowest to the highest number of each set."""
     cells, own = _read_column_numbers(published, column), _read_column_numbers(people, column)
     numbers = (

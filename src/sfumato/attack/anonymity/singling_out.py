@@ -21,7 +21,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control, require_known_columns
+from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.label_ranges import read_positions
@@ -65,7 +65,7 @@ class SinglingOut(Attack):
         names = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
         if not names:
             raise DataError(f"{published.source}: every column is identifying; there is nothing to describe people by")
-        require_known_columns(names, published, truth, control)
+        require_attacked_columns(names, published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("singling out")
         view = _PublishedView.of(published, truth, names)

@@ -95,7 +95,7 @@ def _count_distinct(table: Table, names: Sequence[str]) -> int:
 
 def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
     """Whether everybody is covered, so that nobody is compared with all rows; as stated, or else as seen."""
-    recoding = Recoding.of_stated(release, people, names)
+    recoding = Recoding.read_stated(release, people, names)
     shown = recoding.apply(people)
     if len(_ColumnKinds.of(release, shown, names, recoding).truthful) < len(names):
         return False
@@ -137,7 +137,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     yield cover_all
     columns = _ColumnKinds.of(release, people, names, recoding)
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
-        yield lambda others: match_equal(published, others, names).or_else(cover_all(others))
+        yield lambda others: match_equal(published, others, names).fill_from(cover_all(others))
     if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
         if len(people) != len(published) or _fit_more_than_equal_rows(found, published, names):
             widths = _measure_widths(published, people, names)

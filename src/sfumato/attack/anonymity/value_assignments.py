@@ -68,7 +68,7 @@ class ValueAssignments:
     square: Floats  # weight × the square of that share
     draws: int | None  # how many ways were drawn; None if all were counted
 
-    def spectrum(self, full: int) -> Floats:
+    def compute_refusal_chances(self, full: int) -> Floats:
         """How likely each set of refused neighbours is."""
         return np.bincount(self.masks, weights=self.weight, minlength=full + 1).astype(np.float64)
 

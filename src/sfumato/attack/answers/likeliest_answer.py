@@ -94,7 +94,7 @@ class LikeliestAnswer(Attack):
         """Guesses for people who have no answer."""
         if self.known is None or self.known not in strangers.frame.columns:
             return known.commonest
-        return known.of_others(strangers.frame[self.known])
+        return known.guess_from_known(strangers.frame[self.known])
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class CategoryShares:
             known_channel = get_channel(release, known)
             if not known_channel.one_answer:
                 raise PolicyError(f'"{known}" holds bits, not groups; name another column as `known`')
-            prior = known_channel.matrix() @ joint
+            prior = known_channel.build_matrix() @ joint
         spare = len(others)  # where the other column is missing, only the overall shares are known
         prior = np.vstack([np.where(prior.sum(axis=1, keepdims=True) > 0, prior, overall), overall])
         return cls(channel.categories, overall, prior, _index_answers(seen, others, spare), others, joint)
@@ -152,7 +152,7 @@ class CategoryShares:
             return pl.Series([None], dtype=pl.String)
         return pl.Series([self.categories[int(self.overall.argmax())]], dtype=pl.String)
 
-    def of_others(self, cells: pl.Series) -> pl.Series:
+    def guess_from_known(self, cells: pl.Series) -> pl.Series:
         """The most common category among people with these true values in the other column."""
         if self.joint is None:
             return self.commonest
@@ -177,7 +177,7 @@ class AnswerVotes:
             return cls(channel, codes, codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
-        bits[there] = channel.bits(cells)
+        bits[there] = channel.read_bits(cells)
         return cls(channel, bits, there)
 
     def add(self, scores: Floats, begin: int) -> None:

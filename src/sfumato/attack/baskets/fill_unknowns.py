@@ -54,7 +54,7 @@ class FillUnknowns(Attack):
         if len(published) != len(truth):
             raise DataError(f"{len(published)} published baskets cannot be compared with {len(truth)} originals")
         known = split_unknowns(published).known
-        cells = self._cells(release, published, truth)
+        cells = self._list_unknown_cells(release, published, truth)
         answers = [self._answer(known, cell) for cell in cells]
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
         yes = sum(int(flags.sum()) for flags in right)
@@ -74,7 +74,7 @@ class FillUnknowns(Attack):
             },
         )
 
-    def _cells(self, release: Release, published: Baskets, truth: Baskets) -> list[_UnknownCells]:
+    def _list_unknown_cells(self, release: Release, published: Baskets, truth: Baskets) -> list[_UnknownCells]:
         unknown = split_unknowns(published).unknown
         if unknown.codes.size:
             return [

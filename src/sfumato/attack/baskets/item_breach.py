@@ -110,7 +110,7 @@ class ItemBreach(Attack):
         named, begin = [np.zeros(0, dtype=bool)], 0
         for size, count in sizes:
             part, begin = known.shown[line, begin : begin + count], begin + count
-            pasted = known.distortion.retention(size)
+            pasted = known.distortion.compute_retention(size)
             prior = min(max(known.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
             if size == len(known.distortion.categories):
                 prior = 1.0  # such a basket holds every item there is

@@ -68,7 +68,7 @@ class Remining(Attack):
 
     @field_validator("rules", "itemsets", mode="before")
     @classmethod
-    def _parsed(cls, given: Any, info: Any) -> Any:
+    def _parse_rules(cls, given: Any, info: Any) -> Any:
         if not isinstance(given, list | tuple):
             return given
         parse: Any = parse_rule if info.field_name == "rules" else parse_itemset
@@ -86,7 +86,7 @@ class Remining(Attack):
         targets = self._list_shown_targets(release, truth, thresholds)
         sides = _RuleSides.of(targets)
         report_progress("mining below the thresholds")
-        below = _mine_rules(published, thresholds.lowered(self.reach), sides)
+        below = _mine_rules(published, thresholds.lower(self.reach), sides)
         shown = {rule for rule, counts in below.items() if thresholds.shows(counts)}
         hidden, unseen = targets - shown, [rule for rule in below if rule not in shown]
         guessed = max((hidden & set(nearest) for nearest in _list_nearest(unseen, below, thresholds, hidden)), key=len)
@@ -155,7 +155,7 @@ class _MiningThresholds:
     least: Fraction
     share: Fraction | None
 
-    def lowered(self, reach: float) -> _MiningThresholds:
+    def lower(self, reach: float) -> _MiningThresholds:
         kept = 1 - Fraction(repr(reach))
         return _MiningThresholds(self.least * kept, None if self.share is None else self.share * kept)
 

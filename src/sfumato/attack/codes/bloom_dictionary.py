@@ -84,7 +84,7 @@ class BloomDictionary(Attack):
             return [nearest, _match_by_ranks(columns, supports)]
         whole = build_full_column(len(release.data))
         names = {str(item): item for item in release.data.items}
-        bits, hashes = self._known(release)
+        bits, hashes = self._find_parameters(release)
         guessed_columns: dict[Item, Column] = {}
         for done, item in enumerate(supports):
             if done % 256 == 0:
@@ -96,7 +96,7 @@ class BloomDictionary(Attack):
                 guessed_columns[item] = _intersect_bit_columns(columns, hash_item(item, bits, hashes), whole)
         return [guessed_columns]
 
-    def _known(self, release: Release) -> tuple[int | None, int | None]:
+    def _find_parameters(self, release: Release) -> tuple[int | None, int | None]:
         bits = self.bits or getattr(release.method, "bits", None)
         return bits, self.hashes or getattr(release.method, "hashes", None)
 

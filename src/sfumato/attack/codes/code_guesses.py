@@ -43,10 +43,10 @@ class Cracks:
     def of(cls, judge: CodedColumn, guesses: Floats, radius: float) -> Cracks:
         """Judge guesses, one for each code, of one trial or of many."""
         trials = np.atleast_2d(guesses)
-        return cls(judge.cracked(trials, radius).sum(axis=1).astype(np.float64), judge.count_read(trials, radius))
+        return cls(judge.flag_cracks(trials, radius).sum(axis=1).astype(np.float64), judge.count_read(trials, radius))
 
     @classmethod
-    def joined(cls, parts: Sequence[Cracks]) -> Cracks:
+    def join(cls, parts: Sequence[Cracks]) -> Cracks:
         """The trials of all parts."""
         return cls(np.concatenate([part.codes for part in parts]), np.concatenate([part.people for part in parts]))
 

@@ -60,7 +60,7 @@ class CurveFitting(Attack):
 
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             guesses = (self._guess_by_curve(column, n, chance) for n in split_trials(trials, column))
-            return {self.fit: Cracks.joined([Cracks.of(judge, guess, self.radius) for guess in guesses])}
+            return {self.fit: Cracks.join([Cracks.of(judge, guess, self.radius) for guess in guesses])}
 
         facts = {"fit": self.fit, "good_points": POINTS[self.knowledge], "bad_points": self.bad}
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
@@ -105,7 +105,7 @@ class CurveCombination(Attack):
             parts = [self._try_curves(column, judge, some, chance) for some in split_trials(trials, column)]
             venn = np.concatenate([part.venn for part in parts], axis=1) / len(column.codes)
             venns.setdefault(column.name, _summarize_agreement(venn))
-            return {way: Cracks.joined([part.ways[way] for part in parts]) for way in parts[0].ways}
+            return {way: Cracks.join([part.ways[way] for part in parts]) for way in parts[0].ways}
 
         facts = {"good_points": POINTS[self.knowledge], "bad_points": self.bad, "venn": venns}
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
@@ -117,7 +117,7 @@ class CurveCombination(Attack):
         which = np.zeros((trials, len(column.codes)), dtype=np.int64)
         guesses = {fit: fit_curve(points, column.codes, fit) for fit in FITS}
         for number, guess in enumerate(guesses.values()):
-            which += judge.cracked(guess, self.radius) << number
+            which += judge.flag_cracks(guess, self.radius) << number
         venn = np.array([(which == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
         agreed = sum(judge.flag_read(guess, self.radius).astype(np.int64) for guess in guesses.values()) >= _AGREEING
         several = Cracks(

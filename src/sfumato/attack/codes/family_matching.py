@@ -72,7 +72,7 @@ class FamilyMatching(Attack):
                 ):
                     guesses = guess_by_family(self.family, here, there, known.values)
                     outcomes.append(Cracks.of(judge, guesses, self.radius))
-            return {"by family": Cracks.joined(rising), "by family, falling": Cracks.joined(falling)}
+            return {"by family": Cracks.join(rising), "by family, falling": Cracks.join(falling)}
 
         facts = {"family": self.family, "good_points": self.points, "bad_points": self.bad}
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)

@@ -57,7 +57,7 @@ class FrequencyMatching(Attack):
     ) -> Outcome:
         """Draw samples, match frequencies; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
-        classes = self._classes(release.data)
+        classes = self._number_target_classes(release.data)
 
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             ways: dict[str, list[Cracks]] = {"within classes": [], "by frequency alone": [], "by quantile": []}
@@ -68,14 +68,14 @@ class FrequencyMatching(Attack):
                 guesses = (guess_by_frequency(column, sample, runs), guess_by_frequency(column, sample, whole))
                 for way, guess in zip(ways, (*guesses, guess_by_quantile(column, sample)), strict=True):
                     ways[way].append(Cracks.of(judge, guess, self.radius))
-            return {way: Cracks.joined(parts) for way, parts in ways.items()}
+            return {way: Cracks.join(parts) for way, parts in ways.items()}
 
         trials = 1 if self.share == 1 else self.trials
         return attack_code_columns(
             release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share}
         )
 
-    def _classes(self, published: Table) -> Ints | None:
+    def _number_target_classes(self, published: Table) -> Ints | None:
         if self.target is None:
             return None
         if self.target not in published.frame.columns:

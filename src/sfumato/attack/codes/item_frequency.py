@@ -93,7 +93,7 @@ class ItemFrequency(Attack):
         """The published codes: in all baskets, and in those that may be the true ones."""
         views = [_PairShares.of(published, 4 * self.items, real)]
         if self.clean:
-            views += [views[0].weighted(published, weights) for weights in weigh_true_baskets(published, real)]
+            views += [views[0].weigh_baskets(published, weights) for weights in weigh_true_baskets(published, real)]
         return views
 
     def _guess_codes(
@@ -139,7 +139,7 @@ class _PairShares:
             shares[index, : index + 1] = [(column & other).bit_count() for other in columns[: index + 1]]
         return cls(names, np.maximum(shares, shares.T) / count, count)
 
-    def weighted(self, baskets: Baskets, weights: Floats) -> _PairShares:
+    def weigh_baskets(self, baskets: Baskets, weights: Floats) -> _PairShares:
         """The same codes, with each basket counted by its weight."""
         from scipy.sparse import csr_matrix, diags_array
 
@@ -149,7 +149,7 @@ class _PairShares:
         )[:, [item_index[name] for name in self.names]]
         return replace(self, shares=(held.T @ diags_array(weights) @ held).toarray() / self.baskets)
 
-    def cleaned(self, rate: float) -> _PairShares:
+    def subtract_decoys(self, rate: float) -> _PairShares:
         """Each code twice: as it is, and with random occurrences in this share of other baskets subtracted."""
         single = np.diag(self.shares)
         kept = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
@@ -195,7 +195,7 @@ def _match_ranks(known: Floats, seen: _PairShares) -> _CodeGuess:
 
 
 def _match_view(known: Floats, seen: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
-    left = seen.cleaned(rate) if rate else seen
+    left = seen.subtract_decoys(rate) if rate else seen
     places = _match_codes(known, left.shares, seen.baskets, by_pairs=by_pairs)
     codes = [left.names[position] if position >= 0 else None for position in places.tolist()]
     return _CodeGuess(codes, _measure_match_distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)

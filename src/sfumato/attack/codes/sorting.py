@@ -54,16 +54,16 @@ class Sorting(Attack):
             many = len(column.codes)
             least, greatest = self._choose_ends(column)
             ranges, even = bound_by_rank(many, least, greatest, column.unit), spread_evenly(many, least, greatest)
-            spread.setdefault(column.name, float(judge.cracked(even, self.radius).mean()))
+            spread.setdefault(column.name, float(judge.flag_cracks(even, self.radius).mean()))
             rising = self._crack_in_order(judge, ranges, even)
-            falling = self._crack_in_order(judge, ranges.reversed(), even[::-1])
+            falling = self._crack_in_order(judge, ranges.reverse(), even[::-1])
             return rising | {f"{way}, falling": cracks for way, cracks in falling.items()}
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
         return attack_code_columns(release, truth, control, self.column, self.radius, 1, cracking, facts)
 
     def _crack_in_order(self, judge: CodedColumn, ranges: CodeRanges, even: Floats) -> dict[str, Cracks]:
-        expected = ranges.chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)
+        expected = ranges.compute_crack_chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)
         return {
             "drawn from the range": Cracks(*(np.array([count]) for count in expected)),
             "spread evenly": Cracks.of(judge, even, self.radius),

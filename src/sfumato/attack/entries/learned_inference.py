@@ -18,7 +18,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome, wilson
 from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
 from sfumato.mine.entries.learner import (
@@ -75,7 +75,7 @@ class LearnedInference(Attack):
     ) -> Outcome:
         """Predict every private entry; count correct predictions."""
         cells = list_private_cells(release, truth, self.columns)
-        require_known_columns(
+        require_attacked_columns(
             [cells_of_column.column for cells_of_column in cells], release.data, release.data, control
         )
         chance = (randomness or Randomness.seeded(0)).generator()

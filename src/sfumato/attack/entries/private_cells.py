@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.row_distance import require_known_columns
+from sfumato.attack.anonymity.row_distance import require_attacked_columns
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
@@ -43,7 +43,7 @@ def list_private_cells(release: Release, truth: Table, columns: Sequence[str] | 
     not in the originals. With `columns`, all entries of these columns instead, blank or not.
     """
     published: Table = release.data
-    require_known_columns(columns or (), published, truth, None)
+    require_attacked_columns(columns or (), published, truth, None)
     originals = truth.frame[_trace_row_origins(release, truth)]
     hidden_entries = _read_hidden_entries(release)
     private_cells = []

@@ -20,7 +20,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints, Places
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
 from sfumato.data.hierarchy import spell_cells
@@ -75,7 +75,7 @@ class RuleInference(Attack):
         """Guess every private entry; count correct guesses."""
         published: Table = release.data
         cells = list_private_cells(release, truth, self.columns)
-        require_known_columns([cells_of_column.column for cells_of_column in cells], published, published, control)
+        require_attacked_columns([cells_of_column.column for cells_of_column in cells], published, published, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         strangers = None if control is None else [draw_strangers(control, len(few.rows), chance) for few in cells]
         return self.guess_entries(ReleaseCodes.of(published.frame), cells, strangers)
@@ -87,7 +87,7 @@ class RuleInference(Attack):
         tallies = []
         for done, cells_of_column in enumerate(cells):
             report_progress("rule inference", done, len(cells))
-            tallies.append(self._column(codes, cells_of_column, None if strangers is None else strangers[done]))
+            tallies.append(self._guess_column(codes, cells_of_column, None if strangers is None else strangers[done]))
         attempts, successes = sum(tally.cells for tally in tallies), sum(tally.hits for tally in tallies)
         strange = None if strangers is None else sum(tally.strangers for tally in tallies)
         return Outcome(
@@ -102,12 +102,12 @@ class RuleInference(Attack):
             },
         )
 
-    def _column(self, codes: ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
+    def _guess_column(self, codes: ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
         """Guess the private entries of one column, and as many of strangers with the same columns visible."""
         target = codes.names.index(cells.column)
         asking = [column[cells.rows].astype(np.int64) for column in codes.seen]
         if strangers is not None:
-            theirs = codes.of_others(strangers)
+            theirs = codes.encode_others(strangers)
             masked = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
             asking = [np.concatenate(both) for both in zip(asking, masked, strict=True)]
         answers = np.flatnonzero(codes.seen[target] < codes.widths[target])
@@ -181,7 +181,7 @@ class ReleaseCodes:
         seen = tuple(_index_values(text, among) for text, among in zip(texts, values, strict=True))
         return cls(tuple(frame.columns), values, seen, tuple(len(value) for value in values))
 
-    def of_others(self, frame: pl.DataFrame) -> list[Ints]:
+    def encode_others(self, frame: pl.DataFrame) -> list[Ints]:
         """Other people's rows in the same codes; a value that the release does not have counts as missing."""
         nobody = pl.Series([None] * frame.height, dtype=pl.String)
         return [

@@ -12,7 +12,7 @@ from sfumato.attack.attack import Outcome
 from sfumato.attack.entries.private_cells import PrivateCells
 from sfumato.attack.entries.rule_inference import ReleaseCodes, RuleInference
 from sfumato.data.hierarchy import spell_cells
-from sfumato.engine.numbered_cells import number_cells
+from sfumato.engine.numbered_cells import number_stored_cells
 from sfumato.engine.stored_table import StoredTable
 
 
@@ -20,7 +20,7 @@ def infer_stored_entries(attack: RuleInference, published: StoredTable, hidden: 
     """Guess the private entries, which are listed with `row`, `column` and `value`."""
     names = tuple(published.rows.schema)
     texts = {name: spell_cells(published.list_values(name)).sort() for name in names}
-    seen = number_cells(published.rows, texts)
+    seen = number_stored_cells(published.rows, texts)
     values = tuple(texts.values())
     codes = ReleaseCodes(names, values, tuple(seen.values()), tuple(map(len, values)))
     return attack.guess_entries(codes, list(_list_stored_cells(codes, hidden)))

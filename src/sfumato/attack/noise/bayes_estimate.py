@@ -27,7 +27,7 @@ from sfumato.attack.noise.noisy_numbers import (
     replace_estimated_columns,
 )
 from sfumato.errors import DataError
-from sfumato.mine.noise.spectrum import NoisyMoments, make_positive, read_moments
+from sfumato.mine.noise.spectrum import NoisyMoments, make_positive, sum_moments
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -52,19 +52,19 @@ class BayesEstimate(ValueAttack):
     evidence: tuple[str, ...] = ()
     """Columns of numbers or dates, published without noise, that correlate with the noisy ones."""
 
-    def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh data against noise, row by row."""
         published: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published):
             return published.frame, {}
         everything = (*names, *self._choose_evidence_columns(release, names))
-        noisy_moments = read_moments(
+        noisy_moments = sum_moments(
             read_number_blocks(published.frame, everything, _STEP, published.source), len(everything)
         )
         belief = build_noise_belief(noisy_moments, compute_noise_covariance(release, names))
         rows = read_number_blocks(published.frame, everything, _STEP, published.source)
-        return replace_estimated_columns(published.frame, names, belief.estimates(rows, len(names))), {}
+        return replace_estimated_columns(published.frame, names, belief.iterate_estimates(rows, len(names))), {}
 
     def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
         """The same estimate from the column alone: with few rows, covariances between columns are unreliable."""
@@ -93,12 +93,12 @@ class NoiseBelief:
     seen: Floats
     """The covariance of the published values: data plus noise."""
 
-    def weights(self, published: Flags) -> Floats:
+    def compute_weights(self, published: Flags) -> Floats:
         """The matrix that maps the centred published cells to the estimate, in the columns' own units."""
         solved = np.linalg.solve(self.seen[np.ix_(published, published)], self.data[published]).T
         return np.asarray(self.unit[:, None] * solved / self.unit[published])
 
-    def estimates(self, rows: Iterator[Floats], wanted: int) -> Iterator[Floats]:
+    def iterate_estimates(self, rows: Iterator[Floats], wanted: int) -> Iterator[Floats]:
         """Blocks of estimates, columns × rows, of the first columns. Rows with the same missing cells are solved
         together.
         """
@@ -106,7 +106,7 @@ class NoiseBelief:
             apart = block - self.mean
             there = ~np.isnan(apart)
             if there.all():
-                whole = self.weights(np.ones(len(self.mean), dtype=np.bool_))[:wanted]
+                whole = self.compute_weights(np.ones(len(self.mean), dtype=np.bool_))[:wanted]
                 yield whole @ apart.T + self.mean[:wanted, None]
                 continue
             patterns, pattern = np.unique(np.packbits(there, axis=1), axis=0, return_inverse=True)
@@ -115,7 +115,7 @@ class NoiseBelief:
             estimates = np.empty((wanted, len(block)))
             for number, members in enumerate(np.split(order, ends[:-1])):
                 flags = np.unpackbits(patterns[number], count=len(self.mean)).astype(np.bool_)
-                estimates[:, members] = self.weights(flags)[:wanted] @ apart[np.ix_(members, flags)].T
+                estimates[:, members] = self.compute_weights(flags)[:wanted] @ apart[np.ix_(members, flags)].T
             yield estimates + self.mean[:wanted, None]
 
 

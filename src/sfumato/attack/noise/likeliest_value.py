@@ -68,7 +68,7 @@ class LikeliestValue(ValueAttack):
     """The number of bins in which a column's distribution is reconstructed; for integers, at most one bin per value.
     For windows narrower than a bin, more are tried as well."""
 
-    def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh every value that a published one could have been."""
         frame: pl.DataFrame = release.data.frame
         for name in filter_noisy_columns(release, choose_noisy_columns(release, self.columns)):

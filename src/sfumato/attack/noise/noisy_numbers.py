@@ -21,7 +21,7 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import trace_people
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns, sample_people
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
@@ -45,10 +45,10 @@ class NumberAttack(Attack):
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before noise; numbers as floats, dates as dates."""
-        return self.estimated(release)[0]
+        return self.estimate_with_facts(release)[0]
 
     @abstractmethod
-    def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """The estimate, and further facts for the report."""
 
 
@@ -63,9 +63,9 @@ class ValueAttack(NumberAttack):
     ) -> Outcome:
         """Estimate the release's numbers; count the people for whom the best guess of each column is about right."""
         names = choose_noisy_columns(release, self.columns)
-        require_known_columns(names, release.data, truth, control)
+        require_attacked_columns(names, release.data, truth, control)
         people = trace_people(release, truth)
-        estimate, facts = self.estimated(release)
+        estimate, facts = self.estimate_with_facts(release)
         chance = (randomness or Randomness.seeded(0)).generator()
         judged = [judge_estimate(release, people, estimate, name) for name in names]
         target = ValueTarget(
@@ -226,7 +226,7 @@ class JudgedColumn:
         """The standard deviation of the true values."""
         return float(np.nanstd(self.true)) if np.isfinite(self.true).any() else 0.0
 
-    def hits(self, guess: Floats, rows: Ints, tolerance: float) -> Flags:
+    def flag_hits(self, guess: Floats, rows: Ints, tolerance: float) -> Flags:
         """For which people a guess is close enough to the truth, up to rounding errors."""
         true = self.true[rows]
         slack = 1e-9 * np.maximum(np.abs(true), self.deviation)
@@ -234,7 +234,7 @@ class JudgedColumn:
 
     def measure_left_privacy(self, guess: Floats, share: float | None = None) -> float | None:
         """The narrowest interval that holds this share of the errors, as a share of the range."""
-        width = measure_narrowest_interval(guess - self.true, self.confidence if share is None else share)
+        width = measure_narrowest_errors(guess - self.true, self.confidence if share is None else share)
         return None if width is None or not self.span else (width + self.step) / self.span
 
     @property
@@ -265,7 +265,7 @@ def _find_minimum(values: Floats) -> float:
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
-def measure_narrowest_interval(errors: Floats, share: float) -> float | None:
+def measure_narrowest_errors(errors: Floats, share: float) -> float | None:
     """The width of the narrowest interval that holds a share of some errors; None without errors."""
     known = np.sort(errors[np.isfinite(errors)])
     if not len(known):
@@ -331,7 +331,7 @@ def _count_right_guesses(column: JudgedColumn, target: ValueTarget, rows: Ints) 
         "as published": column.published[rows],
         "the mean": np.full(len(rows), average_present_cells(column.published)),
     }
-    return {name: int(column.hits(guess, rows, target.tolerance).sum()) for name, guess in guesses.items()}
+    return {name: int(column.flag_hits(guess, rows, target.tolerance).sum()) for name, guess in guesses.items()}
 
 
 def _count_right_strangers(

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import trace_people
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns, sample_people
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.attack.attack import Outcome
 from sfumato.attack.noise.noisy_numbers import (
     NumberAttack,
@@ -69,7 +69,7 @@ class RangeReveal(NumberAttack):
     ) -> Outcome:
         """Compute what remains of everybody's interval; count the narrow ones that hold the truth."""
         names = choose_noisy_columns(release, self.columns)
-        require_known_columns(names, release.data, truth, control)
+        require_attacked_columns(names, release.data, truth, control)
         people, chance = trace_people(release, truth), (randomness or Randomness.seeded(0)).generator()
         revealed = [self._reveal_column(release, people, name) for name in self._list_bounded_columns(release, names)]
         rows = np.sort(chance.choice(len(people), min(self.attempts, len(people)), replace=False))
@@ -96,7 +96,7 @@ class RangeReveal(NumberAttack):
             },
         )
 
-    def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """The middle of what remains."""
         names = self._list_bounded_columns(release, choose_noisy_columns(release, self.columns))
         return self._build_middle_frame(
@@ -126,18 +126,20 @@ class RangeReveal(NumberAttack):
         cells = read_number_matrix(published.frame, (name,), published.source)[:, 0]
         there = np.isfinite(cells)
         if not filter_noisy_columns(release, (name,)) or not there.any():
-            return RevealedColumn.as_published(name, cells, true)
+            return RevealedColumn.build_without_noise(name, cells, true)
         noise, value_range = get_noise(release, name), release.public[name].get("range")
         low, high = (float(end) for end in value_range or (cells[there].min(), cells[there].max()))
         below, above = bound_true_values(cells, noise)
-        anywhere = ValueSupport.whole(low - noise.step / 2, high + noise.step / 2)
+        anywhere = ValueSupport.build_single(low - noise.step / 2, high + noise.step / 2)
         if noise.kind == "discretize" or low == high:  # an interval does not reveal where in it values lie
             support = anywhere
         else:
             support = find_support(cells[there], noise, (low, high), self.bins, self.density)
-        plain = anywhere if value_range else ValueSupport.whole(float(below[there].min()), float(above[there].max()))
+        plain = (
+            anywhere if value_range else ValueSupport.build_single(float(below[there].min()), float(above[there].max()))
+        )
         return RevealedColumn(
-            name, true, support, support.within(below, above, cells), plain.within(below, above, cells)
+            name, true, support, support.intersect(below, above, cells), plain.intersect(below, above, cells)
         )
 
     def _count_revealed_strangers(
@@ -178,7 +180,7 @@ class ValueSupport:
     ends: Floats
 
     @classmethod
-    def whole(cls, low: float, high: float) -> ValueSupport:
+    def build_single(cls, low: float, high: float) -> ValueSupport:
         """A single interval."""
         return cls(np.array([low]), np.array([high]))
 
@@ -193,7 +195,7 @@ class ValueSupport:
         inside = (values[:, None] >= self.starts - slack) & (values[:, None] <= self.ends + slack)
         return np.asarray(inside.any(axis=1))
 
-    def within(self, low: Floats, high: Floats, published: Floats) -> RemainingInterval:
+    def intersect(self, low: Floats, high: Floats, published: Floats) -> RemainingInterval:
         """What remains of some intervals, from their lower to their upper ends."""
         width, moment = np.zeros(len(low)), np.zeros(len(low))
         touched, spot = np.zeros(len(low), dtype=np.int64), published.copy()
@@ -221,10 +223,10 @@ class RevealedColumn:
     """What remains by the published range alone."""
 
     @classmethod
-    def as_published(cls, name: str, cells: Floats, true: Floats) -> RevealedColumn:
+    def build_without_noise(cls, name: str, cells: Floats, true: Floats) -> RevealedColumn:
         """A column without noise: only the value itself remains."""
         known = cells[np.isfinite(cells)]
-        support = ValueSupport.whole(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+        support = ValueSupport.build_single(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
         nothing = np.zeros(len(cells))
         left = RemainingInterval(nothing, nothing, cells, cells, cells, np.ones(len(cells), dtype=np.int64))
         return cls(name, true, support, left, left)
@@ -232,7 +234,7 @@ class RevealedColumn:
     def narrow(self, share: float, gaps: bool = True) -> Flags:
         """Which intervals are narrow enough and hold the truth."""
         left = self.left if gaps else self.plain
-        return np.asarray((left.width <= share * left.span * (1 + 1e-9)) & self._right(left, gaps))
+        return np.asarray((left.width <= share * left.span * (1 + 1e-9)) & self._flag_right(left, gaps))
 
     def narrow_in_one(self, share: float) -> Flags:
         """Of those, which lie in one of several pieces."""
@@ -243,7 +245,7 @@ class RevealedColumn:
         there = np.isfinite(self.left.span) & (self.left.span > 0)
         return float(f"{np.mean(self.left.width[there] / self.left.span[there]):.9g}") if there.any() else None
 
-    def _right(self, left: RemainingInterval, gaps: bool) -> Flags:
+    def _flag_right(self, left: RemainingInterval, gaps: bool) -> Flags:
         slack = 1e-9 * np.maximum(np.abs(self.true), left.span)
         inside = (self.true >= left.low - slack) & (self.true <= left.high + slack)
         return np.asarray(inside & (self.support.holds(self.true) | (not gaps)))

@@ -26,7 +26,7 @@ from sfumato.attack.noise.noisy_numbers import (
     read_number_blocks,
     replace_estimated_columns,
 )
-from sfumato.mine.noise.spectrum import compute_spectrum, read_moments
+from sfumato.mine.noise.spectrum import compute_spectrum, sum_moments
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -49,20 +49,20 @@ class SpectralFilter(ValueAttack):
 
     attack: Literal["spectral_filter"] = "spectral_filter"
 
-    def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Project the rows onto the directions that hold more than noise."""
         published: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published):
             return published.frame, {"directions": 0, "directions_kept": 0}
-        noisy_moments = read_moments(read_number_blocks(published.frame, names, _STEP, published.source), len(names))
+        noisy_moments = sum_moments(read_number_blocks(published.frame, names, _STEP, published.source), len(names))
         noise = compute_noise_covariance(release, names)
         seen = compute_spectrum(noisy_moments, noise)
         rows = read_number_blocks(published.frame, names, _STEP, published.source)
         frame = replace_estimated_columns(
             published.frame,
             names,
-            _project_rows(rows, noisy_moments.mean, seen.projection(), np.sqrt(noise.diagonal())),
+            _project_rows(rows, noisy_moments.mean, seen.build_projection(), np.sqrt(noise.diagonal())),
         )
         return frame, {
             "directions": len(seen.eigenvalues),

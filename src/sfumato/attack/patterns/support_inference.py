@@ -56,7 +56,7 @@ class SupportInference(Attack):
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
         """Derive small patterns, and check them against the originals."""
         truth, control = _list_baskets(release, truth), _list_baskets(release, control)
-        k, least = self._asked(release, truth)
+        k, least = self._find_thresholds(release, truth)
         published = _list_patterns(release.data, least)
         report_progress("deriving from published supports")
         try:
@@ -82,7 +82,7 @@ class SupportInference(Attack):
             },
         )
 
-    def _asked(self, release: Release, truth: Baskets) -> tuple[int, int]:
+    def _find_thresholds(self, release: Release, truth: Baskets) -> tuple[int, int]:
         k = self.k or getattr(release.method, "k", None)
         # Every support of a classifier is at least k.
         of_method = k if isinstance(release.data, Rules) else None

@@ -72,8 +72,8 @@ class SequenceLinking(Attack):
             after = _look_up(published, truth, known, people.published_rows, self.order)
             # Whether one is alone is all that is asked of the originals.
             before = _look_up(originals, truth, known, people.rows, self.order, enough=2)
-            curve["unique_before"].append(_share(before.flag_found()))
-            curve["unique_after"].append(_share(after.flag_found()))
+            curve["unique_before"].append(_compute_share(before.flag_found()))
+            curve["unique_after"].append(_compute_share(after.flag_found()))
             hits = int((after.holds_own & (chance.random(after.rows.size) * after.rows < 1)).sum())
             if control is not None and strangers is not None:
                 points = _draw_points(control, strangers, count, chance)
@@ -197,5 +197,5 @@ def _look_up(
     return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known.offsets))
 
 
-def _share(flags: Any) -> float:
+def _compute_share(flags: Any) -> float:
     return float(flags.mean()) if flags.size else 0.0

@@ -77,19 +77,22 @@ class SwapLinkage(Attack):
     ) -> Outcome:
         """Look up every person; count those whose value is learned."""
         published: Table = release.data
-        names = self._columns(release)
+        names = self._choose_columns(release)
         report_progress("linkage of swapped records")
-        known = self._known(published, names)
+        known = self._choose_known_columns(published, names)
         people, control = draw_tried_people(release, truth, control, known)
         believed = replace(published, frame=self.estimate(release))
 
         def count_learnt(links: Links) -> float:
-            return float(self._learnt(CandidateSets.of(links), believed, people, names).hit.sum())
+            return float(self._flag_learned(CandidateSets.of(links), believed, people, names).hit.sum())
 
         links, look_up = choose_candidates(release, people, known, count_learnt)
         sets = CandidateSets.of(links)
-        hit, blind, alone = self._learnt(sets, believed, people, names)
-        if self.knows == "method" and (read := self._learnt(sets, published, people, names)).hit.sum() > hit.sum():
+        hit, blind, alone = self._flag_learned(sets, believed, people, names)
+        if (
+            self.knows == "method"
+            and (read := self._flag_learned(sets, published, people, names)).hit.sum() > hit.sum()
+        ):
             believed, hit = published, read.hit
         facts = {"alone": int(alone.sum()), "alone_right": int((hit & alone).sum()), "columns": list(names)}
         return Outcome(
@@ -98,13 +101,13 @@ class SwapLinkage(Attack):
             baseline=int(blind.sum()),
             control=None
             if control is None
-            else int(self._learnt(CandidateSets.of(look_up(control)), believed, control, names).hit.sum()),
+            else int(self._flag_learned(CandidateSets.of(look_up(control)), believed, control, names).hit.sum()),
             facts=facts
             if self.knows == "release"
             else facts | self._count_doubts(sets, published, believed, people, names),
         )
 
-    def _columns(self, release: Release) -> tuple[str, ...]:
+    def _choose_columns(self, release: Release) -> tuple[str, ...]:
         """The columns to learn: the named one, or else those that the release lists as swapped."""
         claimed_columns = (
             claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share"
@@ -116,10 +119,10 @@ class SwapLinkage(Attack):
         self, sets: CandidateSets, published: Table, believed: Table, people: Table, names: tuple[str, ...]
     ) -> dict[str, int]:
         """How many cells were reverted, and for how many unique people the estimate alone predicts the value."""
-        known = self._known(published, names)
+        known = self._choose_known_columns(published, names)
         columns = [undo_likeliest_swaps(published.frame, name, known, None) for name in names]
         foretold = replace(published, frame=published.frame.with_columns(columns))
-        hit, _, alone = self._learnt(sets, foretold, people, names)
+        hit, _, alone = self._flag_learned(sets, foretold, people, names)
         put_back = sum(int(believed.frame[name].ne_missing(published.frame[name]).sum()) for name in names)
         return {"undone": put_back, "alone_foretold": int((hit & alone).sum())}
 
@@ -129,11 +132,13 @@ class SwapLinkage(Attack):
         if self.knows == "release":
             return published.frame
         share = self._choose_share(release)
-        names = self._columns(release)
-        known = self._known(published, names)
+        names = self._choose_columns(release)
+        known = self._choose_known_columns(published, names)
         return published.frame.with_columns(undo_likeliest_swaps(published.frame, name, known, share) for name in names)
 
-    def _learnt(self, sets: CandidateSets, believed: Table, people: Table, names: tuple[str, ...]) -> _LearntValues:
+    def _flag_learned(
+        self, sets: CandidateSets, believed: Table, people: Table, names: tuple[str, ...]
+    ) -> _LearntValues:
         """For whom the value is learned, for whom it is guessed blindly, and who links to a single row."""
         hit, blind = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         for name in names:
@@ -142,7 +147,7 @@ class SwapLinkage(Attack):
             blind |= tally.truth == 0
         return _LearntValues(hit, blind, sets.spread_to_people(sets.sizes == 1))
 
-    def _known(self, published: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _choose_known_columns(self, published: Table, names: tuple[str, ...]) -> tuple[str, ...]:
         wanted = published.quasi_identifying if self.knowledge is None else self.knowledge
         known = tuple(name for name in wanted if name not in names)
         if not known:

@@ -20,7 +20,7 @@ from pydantic import Field
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.row_distance import (
     compare_with_control,
-    require_known_columns,
+    require_attacked_columns,
     sample_people,
     sample_published_people,
 )
@@ -69,16 +69,16 @@ class CopiedRecords(Attack):
     ) -> Outcome:
         """Look up people; count those whose record was believed to be found and was."""
         published: Table = release.data
-        known, secrets = self._columns(published)
-        require_known_columns((*known, *secrets), published, truth, control)
+        known, secrets = self._choose_columns(published)
+        require_attacked_columns((*known, *secrets), published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("copied records")
         people = sample_published_people(release, truth, self.attempts, chance)
         if not len(published):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
-        nearest = RowSearch.by_distance(published, known)
+        nearest = RowSearch.search_by_distance(published, known)
         counts = self._count_copies(nearest, published, people, secrets, chance)
-        blind = self._right(published, chance.integers(0, len(published), len(people)), people, secrets)
+        blind = self._flag_right(published, chance.integers(0, len(published), len(people)), people, secrets)
         strangers = None if control is None else sample_people(control, self.attempts, chance)
         theirs = None if strangers is None else self._count_copies(nearest, published, strangers, secrets, chance)
         return Outcome(
@@ -100,7 +100,7 @@ class CopiedRecords(Attack):
             },
         )
 
-    def _columns(self, published: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _choose_columns(self, published: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
         known = self.known or published.quasi_identifying
         if not known:
             raise DataError(f"{published.source}: no column is known to the adversary; name some as `known`")
@@ -117,10 +117,10 @@ class CopiedRecords(Attack):
     ) -> _CopyCounts:
         rows = nearest.draw_rows(people, 1, chance)[:, 0]
         believed = nearest.measure_costs(people, rows) <= self.within * len(nearest.pricing) + _ROUNDING
-        right = believed & self._right(published, rows, people, secrets)
+        right = believed & self._flag_right(published, rows, people, secrets)
         return _CopyCounts(int(believed.sum()), int(right.sum()))
 
-    def _right(self, published: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
+    def _flag_right(self, published: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
         """For whom the row holds all secrets; a person without known secrets does not count."""
         right, is_told = np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
         for name in secrets:

@@ -102,7 +102,7 @@ def anonymity(table: Table, population: Table | None = None, *, starred_rows: St
     tallies = {name: grouped.tally(name) for name in table.sensitive}
     crowds = next((tally.sizes for tally in tallies.values()), None)
     if crowds is None:
-        crowds = grouped.crowds()
+        crowds = grouped.measure_crowds()
     rows, people = (crowds if grouped.overlapping is None else grouped.count_own_rows()), len(grouped.key)
     models: dict[str, Any] = {
         "k": int(crowds.min(initial=people)),

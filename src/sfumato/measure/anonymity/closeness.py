@@ -111,7 +111,7 @@ def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
 
 def _sum_surplus(tally: ClassTally) -> Ints:
     """Σ max(p − q, 0) of each class, times its size and the rows of the table; absent values add nothing."""
-    return tally.sum_by_class(np.maximum(tally.excess(), 0))
+    return tally.sum_by_class(np.maximum(tally.compute_excess(), 0))
 
 
 def _find_largest_distance(tally: ClassTally, numerators: npt.NDArray[Any], scale: int) -> float:

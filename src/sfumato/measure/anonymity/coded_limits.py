@@ -14,20 +14,20 @@ from sfumato.table import Table
 _TOLD = ("cap", "column", "floor")
 
 
-def beyond_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
+def count_beyond_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
     """How many numbers of a column lie below a floor or above a cap."""
-    cells = _numbers(table.frame, column, table.source)
-    below = 0 if floor is None else int((cells < _as(floor, cells)).sum())
-    return below + (0 if cap is None else int((cells > _as(cap, cells)).sum()))
+    cells = _read_numbers(table.frame, column, table.source)
+    below = 0 if floor is None else int((cells < _cast_limit(floor, cells)).sum())
+    return below + (0 if cap is None else int((cells > _cast_limit(cap, cells)).sum()))
 
 
-def rows_at_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
+def count_rows_at_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
     """How many rows hold the cap, or the floor if those are fewer; 0 without limits."""
-    cells = _numbers(table.frame, column, table.source)
-    return min((int((cells == _as(end, cells)).sum()) for end in (floor, cap) if end is not None), default=0)
+    cells = _read_numbers(table.frame, column, table.source)
+    return min((int((cells == _cast_limit(end, cells)).sum()) for end in (floor, cap) if end is not None), default=0)
 
 
-def miscoded_cells(
+def count_miscoded_cells(
     original: Table,
     published: Table,
     column: str,
@@ -36,35 +36,35 @@ def miscoded_cells(
     rows: Rows = None,
 ) -> int:
     """How many cells are neither their original nor, where that lies beyond a limit, the limit."""
-    before = _numbers(align_originals(original, published, rows), column, original.source)
-    after = _numbers(published.frame, column, published.source)
+    before = _read_numbers(align_originals(original, published, rows), column, original.source)
+    after = _read_numbers(published.frame, column, published.source)
     if before.dtype == pl.Float32 and after.dtype.is_float():
         after = after.cast(pl.Float32)
     wanted = before
     for beyond, limit in ((before.__gt__, cap), (before.__lt__, floor)):
         if limit is not None:
-            coded = beyond(_as(limit, before)).fill_null(False)
+            coded = beyond(_cast_limit(limit, before)).fill_null(False)
             wanted = pl.repeat(limit, len(before), eager=True).zip_with(coded, wanted)
     return int(wanted.cast(after.dtype, strict=False).ne_missing(after).sum())
 
 
 checks_claim("beyond_limits", "exactly", arguments=_TOLD)(
-    lambda evidence, arguments: beyond_limits(evidence.published, **arguments)
+    lambda evidence, arguments: count_beyond_limits(evidence.published, **arguments)
 )
 checks_claim("rows_at_limits", "at_least", arguments=_TOLD)(
-    lambda evidence, arguments: rows_at_limits(evidence.published, **arguments)
+    lambda evidence, arguments: count_rows_at_limits(evidence.published, **arguments)
 )
-checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(miscoded_cells))
+checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(count_miscoded_cells))
 
 
-def _numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
+def _read_numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
     require_columns(frame, (column,), source)
     if not frame[column].dtype.is_numeric():
         raise DataError(f'{source}: "{column}" holds no numbers; no other method may change a coded column')
     return frame[column]
 
 
-def _as(limit: Number, cells: pl.Series) -> pl.Series:
+def _cast_limit(limit: Number, cells: pl.Series) -> pl.Series:
     """A limit as the column would hold it: a file has 0.1 where a 32-bit float is slightly more."""
     if not isinstance(limit, (int, float)):
         raise DataError("a cap or a floor must be a number")

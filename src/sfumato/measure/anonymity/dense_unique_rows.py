@@ -25,7 +25,7 @@ MOST_AT_ONCE = 1 << 26
 Combination = tuple[str, ...]
 
 
-def count_places(columns: Sequence[str], values: Mapping[str, int]) -> int:
+def count_possible_rows(columns: Sequence[str], values: Mapping[str, int]) -> int:
     """How many different rows some columns could have."""
     return prod(values[name] for name in columns)
 
@@ -33,7 +33,7 @@ def count_places(columns: Sequence[str], values: Mapping[str, int]) -> int:
 def is_dense(columns: Sequence[str], values: Mapping[str, int]) -> bool:
     """Whether a combination can be counted here."""
     few = len(columns) <= MOST_COLUMNS and all(values[name] <= MOST_VALUES for name in columns)
-    return few and count_places(columns, values) <= MOST_PLACES
+    return few and count_possible_rows(columns, values) <= MOST_PLACES
 
 
 def count_dense_unique(
@@ -43,7 +43,7 @@ def count_dense_unique(
     groups: list[list[Combination]] = []
     room = 0
     for chosen in combinations:
-        places = count_places(chosen, values)
+        places = count_possible_rows(chosen, values)
         if places > room:
             groups.append([])
             room = MOST_AT_ONCE
@@ -76,8 +76,10 @@ def _note_places(
     steps = np.zeros((len(combinations), MOST_COLUMNS), dtype=np.int32)
     for number, chosen in enumerate(combinations):
         columns[number, : len(chosen)] = [names.index(name) for name in chosen]
-        steps[number, : len(chosen)] = [count_places(chosen[place + 1 :], values) for place in range(len(chosen))]
-    ends = np.cumsum([count_places(chosen, values) for chosen in combinations])
+        steps[number, : len(chosen)] = [
+            count_possible_rows(chosen[place + 1 :], values) for place in range(len(chosen))
+        ]
+    ends = np.cumsum([count_possible_rows(chosen, values) for chosen in combinations])
     seen = np.zeros(int(ends[-1]), dtype=np.uint8)
     begins = np.concatenate([[0], ends[:-1]]).astype(np.int32)
     for codes in rows.iterate_numbered(names):

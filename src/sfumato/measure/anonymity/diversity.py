@@ -130,7 +130,7 @@ def measure_delta_disclosure(tally: ClassTally) -> float:
 
 def _compute_gains(tally: ClassTally) -> Floats:
     """(p − q) / q of each value in each class, 0 where it is not more frequent there."""
-    gains: Floats = np.maximum(tally.excess(), 0) / (tally.spread(tally.sizes) * tally.overall[tally.values])
+    gains: Floats = np.maximum(tally.compute_excess(), 0) / (tally.spread(tally.sizes) * tally.overall[tally.values])
     return gains
 
 

@@ -33,7 +33,7 @@ def fitting_people(published: Table, original: Table, starred_rows: StarredRows 
     """For each combination of published quasi-identifying cells, the number of `rows` that have it and of the
     original `people` who fit it.
     """
-    names = require_known_columns(published, original)
+    names = require_original_columns(published, original)
     classes = group_published_rows(published, names, starred_rows)
     people = original.frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
     weights = people["\0people"].to_numpy()
@@ -41,7 +41,7 @@ def fitting_people(published: Table, original: Table, starred_rows: StarredRows 
     return classes.select("rows").with_columns(pl.Series("people", counts, dtype=pl.Int64))
 
 
-def require_known_columns(published: Table, original: Table) -> list[str]:
+def require_original_columns(published: Table, original: Table) -> list[str]:
     """The quasi-identifying columns, which the originals must have, too."""
     names = list(published.quasi_identifying)
     if not names:

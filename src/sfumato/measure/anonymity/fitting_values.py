@@ -22,7 +22,7 @@ from sfumato.measure.anonymity.closeness import (
     measure_t_ordered,
 )
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
-from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_known_columns
+from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_original_columns
 from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
@@ -45,7 +45,7 @@ def tally_fitting_values(
     """The values of a column among the original people who fit each published combination; one that fits nobody is
     left out. The classes overlap, and are compared with the whole table of originals.
     """
-    names = require_known_columns(published, original)
+    names = require_original_columns(published, original)
     if column not in original.frame.columns:
         raise DataError(f'{original.source}: there is no column "{column}" to measure')
     codes, labels = number_sorted_values(original.frame[column])

@@ -44,7 +44,7 @@ class ClassSizes:
         """The classes in the sample."""
         return float(self.classes.sum())
 
-    def of_size(self, size: int) -> float:
+    def count_classes(self, size: int) -> float:
         """The classes of one size."""
         return float(self.classes[self.sizes == size].sum())
 
@@ -69,7 +69,7 @@ def estimate_population(sample: ClassSizes, sampling_share: float) -> Population
     """The estimate that Dankar's rule chooses; without sample uniques, the negative binomial one."""
     if sampling_share >= 1:
         return _assume_whole_sample(sample, "none: the table is the whole population")
-    if not sample.of_size(1):
+    if not sample.count_classes(1):
         return fit_negative_binomial(sample, sampling_share)
     if sampling_share <= _PITMAN_UP_TO:
         return fit_pitman(sample, sampling_share) or fit_zayatz(sample, sampling_share, ": pitman has no fit")
@@ -87,7 +87,9 @@ def bound_population(sample: ClassSizes, why: str) -> PopulationEstimate:
 
 
 def _assume_whole_sample(sample: ClassSizes, estimator: str) -> PopulationEstimate:
-    return PopulationEstimate(estimator, sample.of_size(1), sample.of_size(1), 1 / sample.sizes, sample.sizes)
+    return PopulationEstimate(
+        estimator, sample.count_classes(1), sample.count_classes(1), 1 / sample.sizes, sample.sizes
+    )
 
 
 def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | None:
@@ -109,7 +111,7 @@ def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate 
     share = (sample.rows + theta) / (people + theta)
     name = "pitman" if inside else "pitman: at its edge, alpha = 0"
     growth = _expect_class_growth(sample.sizes, alpha, share)
-    return PopulationEstimate(name, uniques, sample.of_size(1) * alone, *growth)
+    return PopulationEstimate(name, uniques, sample.count_classes(1) * alone, *growth)
 
 
 def _fit_ewens(sample: ClassSizes) -> float:
@@ -180,7 +182,7 @@ def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> Popu
         weights /= weights.sum()
         inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
         alone = float(weights[0]) if size == 1 else alone
-    both = sample.of_size(1) * alone
+    both = sample.count_classes(1) * alone
     return PopulationEstimate(f"zayatz{why}", both * people / rows, both, inverse, mean)
 
 
@@ -207,7 +209,7 @@ def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | N
     """
     share = sampling_share
     classes = _estimate_shlosser(sample, share)
-    ones, twos = sample.of_size(1), sample.of_size(2)
+    ones, twos = sample.count_classes(1), sample.count_classes(2)
     if not np.isfinite(classes) or not twos:
         return None
     fitted = _solve_snb(classes, share, ones, twos)
@@ -246,7 +248,7 @@ def _estimate_shlosser(sample: ClassSizes, share: float) -> float:
     first = (sizes * share**2 * (1 - share**2) ** (sizes - 1)) @ classes
     second = ((1 - share**2) ** sizes - missed) @ classes
     unseen, once = missed @ classes, (sizes * share * (1 - share) ** (sizes - 1)) @ classes
-    return float(sample.number + sample.of_size(1) * (first / second) * (unseen / once) ** 2)
+    return float(sample.number + sample.count_classes(1) * (first / second) * (unseen / once) ** 2)
 
 
 def fit_negative_binomial(sample: ClassSizes, sampling_share: float) -> PopulationEstimate:

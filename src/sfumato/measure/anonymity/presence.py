@@ -91,7 +91,7 @@ class PopulationFit:
         labels = {name: _LabelLevels.of(name, table, population) for name in names}
         counts, met = _count_fitting_people(classes, people, labels, table.missing)
         if rows_behind is None:
-            return cls(grouped.crowds(), counts, not bool(met.all()))
+            return cls(grouped.measure_crowds(), counts, not bool(met.all()))
         placed_rows = rows_behind if grouped.placed is None else rows_behind[grouped.placed]
         return cls(placed_rows[grouped.find_first_rows()], counts, not bool(met.all()))
 
@@ -128,7 +128,7 @@ class _LabelLevels:
                 widest[label] = max(widest.get(label, (0, 0)), (count, number))
         return cls(name, hierarchy, {label: number for label, (_, number) in widest.items()})
 
-    def levels(self, cells: pl.Series) -> pl.Series:
+    def find_levels(self, cells: pl.Series) -> pl.Series:
         """The level of each published cell, `_ANYTHING` for `*`, `_UNKNOWN` for a missing one."""
         known = cells.drop_nulls().unique().to_list()
         numbers = [_ANYTHING if label == SUPPRESSED else self.level_of.get(label, 0) for label in known]
@@ -184,7 +184,7 @@ def _split_classes_by_level(
     classes: pl.DataFrame, labels: dict[str, _LabelLevels]
 ) -> Iterator[tuple[dict[str, int], Ints]]:
     """The classes, grouped by the levels of their labels."""
-    levels = classes.select(labels[name].levels(classes[name]) for name in labels).with_row_index(_ROW)
+    levels = classes.select(labels[name].find_levels(classes[name]) for name in labels).with_row_index(_ROW)
     for *levels_here, rows in levels.group_by(list(labels), maintain_order=True).agg(_ROW).iter_rows():
         yield dict(zip(labels, levels_here, strict=True)), np.asarray(rows, dtype=np.int64)
 

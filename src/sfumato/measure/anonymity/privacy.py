@@ -56,14 +56,14 @@ def _check_suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) ->
     return suppressed_share(evidence.published) if arguments.get("starred_rows") == "suppressed" else 0.0
 
 
-def shown_in_suppressed(table: Table, columns: Sequence[str]) -> int:
+def count_shown_in_suppressed(table: Table, columns: Sequence[str]) -> int:
     """How many cells of some columns are not empty in rows with `*` in every quasi-identifying column."""
     starred = table.frame.filter(flag_starred_rows(table.frame, table.quasi_identifying))
     return sum(len(starred) - starred[name].null_count() for name in columns)
 
 
 checks_claim("shown_in_suppressed", "exactly", arguments=("columns",))(
-    lambda evidence, arguments: shown_in_suppressed(evidence.published, arguments["columns"])
+    lambda evidence, arguments: count_shown_in_suppressed(evidence.published, arguments["columns"])
 )
 
 

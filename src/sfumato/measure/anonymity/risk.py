@@ -255,7 +255,7 @@ class _CoveringColumn:
         everybody = self.hierarchy.swallows_missing(level)
         return labels.fill_null(self.hierarchy.levels[level].labels[0]) if everybody else labels
 
-    def covered(self, label: str | None, level: int) -> Flags:
+    def flag_covered(self, label: str | None, level: int) -> Flags:
         """Which of the distinct values a label may stand for."""
         blank = self.values.is_null()
         matches_any = self.missing is Missing.MATCHES_ANY
@@ -335,7 +335,7 @@ class _ClassFit:
             cells = self.classes.row(row)
             for position, (cell, column) in enumerate(zip(cells, self.columns, strict=True)):
                 if cell not in covers[position]:
-                    covers[position][cell] = column.covered(cell, int(levels[row, position]))[column.codes]
+                    covers[position][cell] = column.flag_covered(cell, int(levels[row, position]))[column.codes]
                 fits.append((int(covers[position][cell].sum()), position))
             fitting = np.arange(self.persons.height)
             for _, position in sorted(fits):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.engine.aligned_batches import align_batches
-from sfumato.measure.anonymity.coded_limits import beyond_limits, miscoded_cells, rows_at_limits
+from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 from sfumato.measure.truth import count_changed_kept_cells
 from sfumato.release import Number
 from sfumato.table import Table
@@ -19,7 +19,7 @@ Arguments = Mapping[str, Any]
 
 
 def _count_beyond(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    return sum(beyond_limits(part, **arguments) for part in _read_parts(evidence, arguments["column"]))
+    return sum(count_beyond_limits(part, **arguments) for part in _read_parts(evidence, arguments["column"]))
 
 
 def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -28,13 +28,13 @@ def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
     ends = [{end: limit} for end, limit in arguments.items() if end != "column" and limit is not None]
     totals = [0] * len(ends)
     for part in _read_parts(evidence, column):
-        totals = [total + rows_at_limits(part, column, **end) for total, end in zip(totals, ends, strict=True)]
+        totals = [total + count_rows_at_limits(part, column, **end) for total, end in zip(totals, ends, strict=True)]
     return min(totals, default=0)
 
 
 def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
     parts = _compare_parts(evidence, [arguments["column"]])
-    return sum(miscoded_cells(before, after, **arguments) for before, after in parts)
+    return sum(count_miscoded_cells(before, after, **arguments) for before, after in parts)
 
 
 def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Number:

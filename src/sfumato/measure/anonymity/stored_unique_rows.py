@@ -13,7 +13,7 @@ import polars as pl
 from sfumato.data.coded_cells import encode_cells
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
-from sfumato.measure.anonymity.dense_unique_rows import MOST_AT_ONCE, count_dense_unique, count_places, is_dense
+from sfumato.measure.anonymity.dense_unique_rows import MOST_AT_ONCE, count_dense_unique, count_possible_rows, is_dense
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, search_unique_rows
 
 _MOST_TUPLES = 1 << 21
@@ -63,7 +63,7 @@ class StoredCounter:
             return asked
         sizes = range(least, MOST_COLUMNS + 1)
         dense = [c for size in sizes for c in combinations(self.columns, size) if is_dense(c, self._values)]
-        return dense if sum(count_places(c, self._values) for c in dense) <= MOST_AT_ONCE else asked
+        return dense if sum(count_possible_rows(c, self._values) for c in dense) <= MOST_AT_ONCE else asked
 
     @cached_property
     def _held(self) -> list[str]:
@@ -87,7 +87,7 @@ def _choose_held_columns(rows: StoredRows, columns: list[str], values: Mapping[s
     """As many of the columns, which come in order of their values, as have few enough combinations."""
     most = min(_MOST_TUPLES, find_memory_budget() // 4 // (_BYTES_A_CELL * len(columns)))
     held, beyond = 0, len(columns) + 1
-    while held < len(columns) and count_places(columns[: held + 1], values) <= most:
+    while held < len(columns) and count_possible_rows(columns[: held + 1], values) <= most:
         held += 1  # so many in any case
     while beyond - held > 1:
         middle = (held + beyond) // 2

@@ -62,7 +62,7 @@ class ClassTally:
         """Repeat a number per class for each of its entries."""
         return np.repeat(numbers, self.distinct)
 
-    def excess(self) -> Ints:
+    def compute_excess(self) -> Ints:
         """The share in the class minus the share in the table, p − q, times the rows of both: a whole number."""
         return self.counts * self.rows - self.spread(self.sizes) * self.overall[self.values]
 
@@ -113,27 +113,27 @@ class GroupedRows:
         placed = codes if self.placed is None else codes[self.placed]
         owners, values, counts = count_key_values(self.key, self.radix, placed, len(labels))
         if self.overlapping is not None:
-            owners, values, counts = self._merged(owners, values, counts)
+            owners, values, counts = self._merge_matching(owners, values, counts)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         return ClassTally(values, counts, starts, overall, labels)
 
     def count_own_rows(self) -> Ints:
         """How many rows have the values of each class."""
-        return self._alike()[2]
+        return self._tally_equal_rows()[2]
 
-    def crowds(self) -> Ints:
+    def measure_crowds(self) -> Ints:
         """How many rows a row of each class could be confused with."""
-        alike = self._alike()
-        return (alike if self.overlapping is None else self._merged(*alike))[2]
+        alike = self._tally_equal_rows()
+        return (alike if self.overlapping is None else self._merge_matching(*alike))[2]
 
-    def _alike(self) -> tuple[Ints, Ints, Ints]:
+    def _tally_equal_rows(self) -> tuple[Ints, Ints, Ints]:
         return count_key_values(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
 
     def find_first_rows(self) -> Ints:
         """The index of one row of each class among the placed ones, in class order."""
         return np.unique(self.key, return_index=True)[1].astype(np.int64)
 
-    def _merged(self, owners: Ints, values: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
+    def _merge_matching(self, owners: Ints, values: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
         """Each class with the values of all the classes that it matches, agreeing wherever both are known."""
         assert self.overlapping is not None
         names = list(self.overlapping)

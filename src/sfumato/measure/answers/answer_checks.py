@@ -172,7 +172,7 @@ class AnswerTally:
     def __init__(self, size: int) -> None:
         """Count nothing yet, for so many possible answers."""
         self.size = size
-        self._pairs, self._times = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._pairs, self._choose_times = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._held = np.zeros(size, dtype=np.int64)
         self._neighbours = np.zeros(3, dtype=np.int64)
         self._last: Flags = np.zeros(0, dtype=np.bool_)
@@ -183,7 +183,9 @@ class AnswerTally:
         has_answer = answers >= 0
         pairs, times = np.unique(truth[has_answer] * self.size + answers[has_answer], return_counts=True)
         self._pairs, places = np.unique(np.concatenate([self._pairs, pairs]), return_inverse=True)
-        self._times = np.bincount(places, np.concatenate([self._times, times]), len(self._pairs)).astype(np.int64)
+        self._choose_times = np.bincount(places, np.concatenate([self._choose_times, times]), len(self._pairs)).astype(
+            np.int64
+        )
         kept = np.concatenate([self._last, answers == truth])
         whole = len(kept) // 2 * 2
         self._neighbours += np.bincount(kept[:whole].reshape(-1, 2).sum(axis=1), minlength=3)
@@ -191,7 +193,7 @@ class AnswerTally:
 
     def test(self, p: float, q: float) -> list[float]:
         """The probability that the answers deviate this far from the channel by chance, for each kind of counts."""
-        size, held, times = self.size, self._held, self._times
+        size, held, times = self.size, self._held, self._choose_times
         met = np.flatnonzero(held)
         true, answer = np.divmod(self._pairs, size)
         behind = np.bincount((answer - true) % size, times, size).astype(np.int64)

@@ -54,9 +54,11 @@ class SideEffects:
     added: int
     """Items added to baskets."""
     removed: int
-    """Items removed from baskets."""
+    """Items removed from baskets; those marked as unknown are not among them."""
     changed_baskets: int
     """Baskets that differ."""
+    unknown: int = 0
+    """Items marked as unknown, whether or not the basket held them."""
 
     @property
     def hiding_failure(self) -> float:
@@ -105,6 +107,7 @@ def side_effects(
         dissimilarity=changes.dissimilarity,
         added=changes.added,
         removed=changes.removed,
+        unknown=changes.unknown,
         changed_baskets=changes.baskets,
     )
 
@@ -277,11 +280,12 @@ def _list_bits(mask: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _BasketChanges:
-    """Occurrences added or removed; baskets are compared in order."""
+    """Occurrences added, removed or marked as unknown; baskets are compared in order."""
 
     dissimilarity: float
     added: int
     removed: int
+    unknown: int
     baskets: int
 
     @classmethod
@@ -291,19 +295,22 @@ class _BasketChanges:
                 f"{len(original)} baskets became {len(published)}: changes can only be counted basket by basket"
             )
         names = {str(item): code for code, item in enumerate(original.items)}
-        number = np.array([names.setdefault(str(item), len(names)) for item in published.items], dtype=np.int64)
-        lacks = np.array([bool(unknown_mark) and str(item).endswith(unknown_mark) for item in published.items], bool)
+        shown = [str(item) for item in published.items]
+        lacks = np.array([bool(unknown_mark) and name.endswith(unknown_mark) for name in shown], bool)
+        plain = [name.removesuffix(unknown_mark) if hides else name for name, hides in zip(shown, lacks, strict=True)]
+        number = np.array([names.setdefault(name, len(names)) for name in plain], dtype=np.int64)
         width = max(len(names), 1)
         old = np.repeat(np.arange(len(original)), np.diff(original.offsets)) * width + original.codes
         codes = published.codes.astype(np.int64)
         new = np.repeat(np.arange(len(published)), np.diff(published.offsets)) * width + number[codes]
-        new = new[~lacks[codes]]
-        added, removed = np.setdiff1d(new, old), np.setdiff1d(old, new)
+        unknown, new = new[lacks[codes]], new[~lacks[codes]]
+        added, removed = np.setdiff1d(new, old), np.setdiff1d(np.setdiff1d(old, new), unknown)
         counts = [np.bincount(keys % width, minlength=width) for keys in (old, new)]
         apart = int(np.abs(counts[0] - counts[1]).sum())
         return cls(
             dissimilarity=apart / len(old) if len(old) else float(bool(len(new))),
             added=len(added),
             removed=len(removed),
-            baskets=len(np.unique(np.concatenate((added, removed)) // width)),
+            unknown=len(unknown),
+            baskets=len(np.unique(np.concatenate((added, removed, unknown)) // width)),
         )

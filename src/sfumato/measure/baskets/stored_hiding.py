@@ -48,7 +48,7 @@ def count_exposed_rules(
     share = None if confidence is None else parse_exact_confidence(confidence)
     secrets = SecretNames.of(sensitive)
     sides = list(dict.fromkeys(side for left, right in secrets.rules for side in (left | right, left) if side))
-    supports = count_supports(published, sides)
+    supports = count_stored_supports(published, sides)
     shown = sum(
         reaches_thresholds(supports[left | right], supports[left] if left else 0, least, share)
         for left, right in secrets.rules
@@ -56,7 +56,7 @@ def count_exposed_rules(
     return shown + sum(_count_item_rules(published, item, least, share or 1) for item in sorted(secrets.items))
 
 
-def count_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
+def count_stored_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
     """How many baskets hold each itemset."""
     place = {str(item): number for number, item in enumerate(baskets.items)}
     names = sorted({name for items in itemsets for name in items if name in place})

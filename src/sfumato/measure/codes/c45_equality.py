@@ -70,7 +70,7 @@ def _are_paired(a: Ints, b: Ints) -> bool:
     return pairs == len(np.unique(a)) == len(np.unique(b))
 
 
-def same_c45_tree(tree: C45Tree, other: C45Tree) -> bool:
+def is_same_c45_tree(tree: C45Tree, other: C45Tree) -> bool:
     """Whether two trees test the same columns in the same way and saw the same rows, whatever the order of words."""
     if list(map(str, tree.classes_)) != list(map(str, other.classes_)):
         return False

@@ -48,7 +48,9 @@ def count_unrecoverable_items(published: Baskets, original: Baskets, rows: Seque
     `rows` maps each published basket to its original, −1 for fake baskets, which are left out.
     """
     codes = _PublishedCodes(published, original, rows)
-    return sum(not common.size or codes.holding(common) != many for many, common in _list_common_codes(original, codes))
+    return sum(
+        not common.size or codes.count_holding(common) != many for many, common in _list_common_codes(original, codes)
+    )
 
 
 checks_claim("named_items", "exactly", needs_original=True)(
@@ -85,18 +87,18 @@ class _PublishedCodes:
         self.by_code = row[np.argsort(codes, kind="stable")]
         self.code_starts = _compute_group_starts(codes, self.width)
 
-    def of_rows(self, rows: Ints) -> Ints:
+    def concatenate_rows(self, rows: Ints) -> Ints:
         """The codes of some baskets, concatenated."""
         return self.codes[_list_range_numbers(self.starts[rows], self.starts[rows + 1])]
 
-    def holding(self, codes: Ints) -> int:
+    def count_holding(self, codes: Ints) -> int:
         """How many baskets hold all of these codes."""
         sizes = self.code_starts[codes + 1] - self.code_starts[codes]
         rarest = codes[int(sizes.argmin())]
         rows = self.by_code[self.code_starts[rarest] : self.code_starts[rarest + 1]]
         wanted = np.zeros(self.width, dtype=np.int64)
         wanted[codes] = 1
-        marks = np.concatenate(([0], np.cumsum(wanted[self.of_rows(rows)])))
+        marks = np.concatenate(([0], np.cumsum(wanted[self.concatenate_rows(rows)])))
         ends = np.cumsum(self.starts[rows + 1] - self.starts[rows])
         held = np.diff(marks[np.concatenate(([0], ends))])
         return int((held == len(codes)).sum())
@@ -111,7 +113,7 @@ def _list_common_codes(original: Baskets, published: _PublishedCodes) -> Iterato
         if item % 256 == 0:
             report_progress("comparing columns", item, len(original.items))
         rows = by_item[starts[item] : starts[item + 1]]
-        codes, counts = np.unique(published.of_rows(rows), return_counts=True)
+        codes, counts = np.unique(published.concatenate_rows(rows), return_counts=True)
         yield len(rows), codes[counts == len(rows)]
 
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.measure.codes.c45_equality import count_c45_differences, same_c45_tree
+from sfumato.measure.codes.c45_equality import count_c45_differences, is_same_c45_tree
 from sfumato.mine.codes.c45 import C45Tree
 from sfumato.progress import report_progress
 from sfumato.release import Number
@@ -43,7 +43,7 @@ def same_tree(tree: Any, other: Any, up_to_ties: bool = False) -> bool:
     branches below are not compared.
     """
     if isinstance(tree, C45Tree) or isinstance(other, C45Tree):
-        return type(tree) is type(other) and same_c45_tree(tree, other)
+        return type(tree) is type(other) and is_same_c45_tree(tree, other)
     if list(map(str, tree.classes_)) != list(map(str, other.classes_)):
         return False
     if hasattr(tree, "estimators_") != hasattr(other, "estimators_"):
@@ -127,7 +127,7 @@ def _count_sklearn_differences(
 
 
 @checks_claim("trees_that_differ", "exactly", needs_original=True)
-def _trees_that_differ(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+def _count_different_trees(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
     words, learners = tuple(arguments.get("words", ())), tuple(arguments.get("learners", (SKLEARN,)))
     target = str(arguments["target"])
@@ -165,7 +165,7 @@ class _GrownTree:
         missing_left = self.tree.missing_go_to_left[node].astype(bool)
         return np.asarray(np.where(np.isnan(cell), missing_left, cell <= self.tree.threshold[node]))
 
-    def child(self, node: Ints, left: Flags) -> Ints:
+    def find_child(self, node: Ints, left: Flags) -> Ints:
         """The child that each row goes to."""
         return np.asarray(np.where(left, self.tree.children_left[node], self.tree.children_right[node]))
 
@@ -187,5 +187,5 @@ def _have_same_splits(tree: _GrownTree, other: _GrownTree, up_to_ties: bool) -> 
             if not (up_to_ties and _are_tied(tree.tree, other.tree, a[~alike], b[~alike])):
                 return False
             rows, a, b, left, right = rows[alike], a[alike], b[alike], left[alike], right[alike]
-        a, b = tree.child(a, left), other.child(b, right)
+        a, b = tree.find_child(a, left), other.find_child(b, right)
     return True

@@ -30,7 +30,7 @@ _LEAF = -1
 
 def domain_risk(column: CodedColumn, guesses: Floats, radius: float) -> float:
     """The share of distinct codes whose guess is within the radius of the true value (Definition 1)."""
-    return float(column.cracked(guesses, radius).mean())
+    return float(column.flag_cracks(guesses, radius).mean())
 
 
 def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], radius: float) -> float:
@@ -42,7 +42,7 @@ def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], rad
         return 0.0
     cracked = known.copy()
     for column, guess in zip(columns, guesses, strict=True):
-        cracked[known] &= column.cracked(guess, radius)[column.place[known]]
+        cracked[known] &= column.flag_cracks(guess, radius)[column.place[known]]
     return float(cracked[known].mean())
 
 
@@ -189,7 +189,7 @@ def _assess_column_shelter(
         pure_pieces=len(lengths),
         mean_length=float(lengths.mean()) if len(lengths) else 0.0,
         pure_share=share,
-        expected_sorting=float((ranges.chance(column, radius) * ~pure).mean()),
+        expected_sorting=float((ranges.compute_crack_chance(column, radius) * ~pure).mean()),
         worst_sorting=worst,
         safe=safe,
         advice=_advise_encoding(safe, share, gaps / width, worst),

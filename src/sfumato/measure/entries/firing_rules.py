@@ -55,7 +55,7 @@ def firing_rules(
     entries = answered = right = right_by_prior = 0
     for target in code_entries(published, hidden):
         answers = _BestAnswers(target.own, share, least)
-        target.question(answers.visible).walk(target.others, max_length, answers, "firing rules")
+        target.build_question(answers.visible).walk(target.others, max_length, answers, "firing rules")
         fits = answers.confidence > 0
         entries += len(fits)
         answered += int(fits.sum())

@@ -65,7 +65,7 @@ def count_leftover_rules(
     count = 0
     for target in targets:
         counter = _RuleCounter(target.own, share, least, prior)
-        target.question(counter.answers).walk(target.others, max_length, counter, "leftover rules")
+        target.build_question(counter.answers).walk(target.others, max_length, counter, "leftover rules")
         count += counter.count
     return count
 
@@ -175,7 +175,7 @@ class PrivateColumn:
     others: list[int]
     """The other columns, those with many values first."""
 
-    def question(self, answers: Ints) -> AgreementQuestion:
+    def build_question(self, answers: Ints) -> AgreementQuestion:
         """Rows with a private entry ask, rows with a visible one answer."""
         asking = [column.seen[self.rows].astype(np.int64) for column in self.coded]
         answering = [column.seen[answers] for column in self.coded]

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.hierarchy import spell_cells
-from sfumato.engine.numbered_cells import number_cells, place_cells
+from sfumato.engine.numbered_cells import number_stored_cells, place_cells
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.entries.leftover_rules import (
     CodedEntries,
@@ -39,7 +39,7 @@ def code_stored_entries(published: StoredTable, hidden: pl.DataFrame) -> Iterato
     names = list(published.rows.schema)
     by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
     texts = {name: _list_texts(published, name, by_column[name]["value"]) for name in names}
-    seen = number_cells(published.rows, texts)
+    seen = number_stored_cells(published.rows, texts)
     coded = [
         CodedEntries(seen[name], place_cells(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name]))
         for name in names

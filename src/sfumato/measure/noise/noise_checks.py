@@ -196,10 +196,10 @@ def measure_interval_privacy(
     published values if that is smaller.
     """
     _, shown, whole = _pair_numbers(original, published, column, rows)
-    return measure_narrowest_interval(np.unique(shown), whole, width, low, high, confidence)
+    return measure_narrowest_remainder(np.unique(shown), whole, width, low, high, confidence)
 
 
-def measure_narrowest_interval(
+def measure_narrowest_remainder(
     middle: Floats, whole: bool, width: float, low: float, high: float, confidence: float
 ) -> float:
     """The same from the different published values, ascending."""

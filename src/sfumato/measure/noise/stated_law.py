@@ -70,7 +70,7 @@ def judge_differences(added: Floats, law: StatedLaw, blur: float) -> float:
 def bound_distance_chance(added: Floats, law: StatedLaw, blur: float) -> float:
     """A bound on the probability of a distance this large: 2 exp(−2 n d²)."""
     count, far = len(added), 0.0
-    for part in split_rows(count):
+    for part in split_into_parts(count):
         ranks = np.arange(part.start, part.stop + 1) / count
         above, under = ranks[1:] - law.below(added[part] + blur), law.below(added[part] - blur) - ranks[:-1]
         far = max(far, float(above.max()), float(under.max()))
@@ -103,14 +103,14 @@ def bound_crowding_chances(added: Floats, law: StatedLaw, blur: float) -> list[f
     ]
 
 
-def split_rows(count: int) -> Iterator[slice]:
+def split_into_parts(count: int) -> Iterator[slice]:
     """Parts of an array that may lie in a file."""
     return (slice(begin, min(begin + _PART, count)) for begin in range(0, count, _PART))
 
 
 def find_narrowest(ordered: Floats, apart: int) -> float:
     """The least distance between two sorted numbers that are so many places apart."""
-    parts = split_rows(len(ordered) - apart)
+    parts = split_into_parts(len(ordered) - apart)
     return min(float((ordered[part.start + apart : part.stop + apart] - ordered[part]).min()) for part in parts)
 
 

@@ -24,10 +24,16 @@ from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowes
 from sfumato.measure.noise.noise_checks import (
     count_cells_changed_besides_noise,
     flag_outside_intervals,
-    measure_narrowest_interval,
+    measure_narrowest_remainder,
     read_noise_numbers,
 )
-from sfumato.measure.noise.stated_law import StatedLaw, find_narrowest, judge_differences, pick_distances, split_rows
+from sfumato.measure.noise.stated_law import (
+    StatedLaw,
+    find_narrowest,
+    judge_differences,
+    pick_distances,
+    split_into_parts,
+)
 from sfumato.release import Number
 
 if TYPE_CHECKING:
@@ -72,7 +78,7 @@ class StoredPairs:
 
     def iterate(self) -> Iterator[NumberPair]:
         """The rows in which both are known, some at a time."""
-        for part in split_rows(self.both.shape[1]):
+        for part in split_into_parts(self.both.shape[1]):
             true, shown = np.asarray(self.both[0, part]), np.asarray(self.both[1, part])
             known = np.isfinite(true) & np.isfinite(shown)
             yield NumberPair(true[known], shown[known])
@@ -81,7 +87,7 @@ class StoredPairs:
     def count(self) -> int:
         """How many rows have both."""
         count = sum(len(pair.true) for pair in self.iterate())
-        if not count and any(np.isfinite(self.both[:, part]).any() for part in split_rows(self.both.shape[1])):
+        if not count and any(np.isfinite(self.both[:, part]).any() for part in split_into_parts(self.both.shape[1])):
             raise DataError(f'{self.source}: no row has "{self.column}" both in the release and in the originals')
         return count
 
@@ -100,7 +106,7 @@ class StoredPairs:
     @cached_property
     def usual(self) -> tuple[float, float]:
         """The median of the originals, and that of their distances from it; the mean of these if it is 0."""
-        parts = [self.both[0, part] for part in split_rows(self.both.shape[1])]
+        parts = [self.both[0, part] for part in split_into_parts(self.both.shape[1])]
         known = int(sum(np.isfinite(part).sum() for part in parts))
         if not known:
             return 0.0, 0.0
@@ -108,7 +114,7 @@ class StoredPairs:
         ranks = np.unique([(known + 1) // 2, known // 2 + 1])
         middle = float(np.mean(ordered[ranks - 1]))
         distance = float(np.mean(pick_distances(ordered, middle, ranks)))
-        means = (float(np.abs(ordered[part] - middle).sum()) for part in split_rows(known))
+        means = (float(np.abs(ordered[part] - middle).sum()) for part in split_into_parts(known))
         return middle, distance or sum(means) / known
 
     def standardize(self, part: slice) -> Floats:
@@ -178,7 +184,7 @@ def _count_outside_cuts(pairs: StoredPairs, arguments: Arguments) -> Number:
 
 def _measure_interval(pairs: StoredPairs, arguments: Arguments) -> Number:
     named = {name: arguments[name] for name in ("width", "low", "high", "confidence")}
-    return measure_narrowest_interval(_list_shown(pairs), pairs.whole, **named)
+    return measure_narrowest_remainder(_list_shown(pairs), pairs.whole, **named)
 
 
 def _count_outside(pairs: StoredPairs, arguments: Arguments) -> Number:
@@ -213,7 +219,7 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
     """By how many standard errors uniform ranks correlate with weights: the maximum over all pairs of rows."""
 
     def iterate() -> Iterator[tuple[Floats, Floats]]:
-        for part in split_rows(size):
+        for part in split_into_parts(size):
             weights, places = weigh(part), rank(part)
             known = np.isfinite(weights[-1]) & np.isfinite(places[0])
             yield weights[:, known], places[:, known]

@@ -63,7 +63,7 @@ class KnownSupports:
             numbers = self._join_items(numbers, table[:, column])
         return numbers
 
-    def subsets(self, table: Ints) -> Ints:
+    def number_subsets(self, table: Ints) -> Ints:
         """The numbers of all subsets of each row's set, indexed by the bits of the included columns."""
         subset_numbers = np.zeros((len(table), 1), dtype=np.int64)
         for column in range(table.shape[1]):
@@ -88,12 +88,12 @@ class KnownSupports:
             step *= 2
         return counts
 
-    def known(self) -> Iterator[Ints]:
+    def iterate_known(self) -> Iterator[Ints]:
         """The known sets, in blocks of one length."""
         for table in self.tables:
             yield from _split_set_table(table)
 
-    def unknown(self) -> Iterator[Ints]:
+    def iterate_unknown(self) -> Iterator[Ints]:
         """The sets of three or more that are unknown while all their proper subsets are known, in blocks."""
         for table in self.tables[1:]:
             parents = self.numbers(table[:, :-1])

@@ -55,14 +55,16 @@ def derivable_patterns(patterns: Patterns, k: int, complete_from: int | None = N
     while True:
         report_progress("checking what supports reveal")
         notes = KnownSupports.of(sets, patterns.baskets, len(patterns.items))
-        bounded = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.unknown()]
+        bounded = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.iterate_unknown()]
         bounded += list(_bound_unknown_pairs(notes, k, ceiling))
         learnt = {tuple(itemset): support for part in bounded for itemset, support in part.learnt}
         if not learnt:
             break
         # Derived supports are known from here on, and more may follow from them.
         sets |= learnt
-    count = sum(part.small for part in bounded) + sum(_count_small_patterns(notes, table, k) for table in notes.known())
+    count = sum(part.small for part in bounded) + sum(
+        _count_small_patterns(notes, table, k) for table in notes.iterate_known()
+    )
     return count + _count_small_aside(notes, k)
 
 
@@ -81,7 +83,7 @@ class _BoundedSets:
 
 
 def _count_small_patterns(notes: KnownSupports, table: Ints, k: int) -> int:
-    counts = notes.count_exact_holders(notes.subsets(table))
+    counts = notes.count_exact_holders(notes.number_subsets(table))
     if (counts < 0).any():
         raise DataError(_CONTRADICTION)
     return int(((counts > 0) & (counts < k)).sum())
@@ -89,7 +91,7 @@ def _count_small_patterns(notes: KnownSupports, table: Ints, k: int) -> int:
 
 def _bound_unknown_sets(notes: KnownSupports, table: Ints, k: int, ceiling: int | None) -> _BoundedSets:
     """Every pattern is a number plus or minus the unknown support, and not negative."""
-    counts = notes.count_exact_holders(notes.subsets(table))
+    counts = notes.count_exact_holders(notes.number_subsets(table))
     masks = np.arange(counts.shape[1])
     adds = (table.shape[1] - np.bitwise_count(masks)) % 2 == 0
     low = np.maximum(0, (-counts[:, adds]).max(axis=1, initial=0))

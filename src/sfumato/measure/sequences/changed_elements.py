@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.measure.sequences.sequence_checks import number_items, spell_sequences
+from sfumato.measure.sequences.sequence_checks import number_item_texts, spell_sequences
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 
@@ -53,7 +53,7 @@ class _NumberedPair(NamedTuple):
 
 def _number_elements(original: Sequences, published: Sequences) -> _NumberedPair:
     """Each element as a number; equal elements have the same."""
-    numbers = number_items(original, published)
+    numbers = number_item_texts(original, published)
     if all(len(data.codes) == len(data.element_offsets) - 1 for data in (original, published)):
         before, after = (
             np.array([numbers[str(item)] for item in data.items], dtype=np.int32)[data.codes]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.measure.sequences.sequence_checks import number_items
+from sfumato.measure.sequences.sequence_checks import number_item_texts
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
@@ -21,7 +21,7 @@ def count_marks(original: Sequences, published: Sequences) -> int:
     if len(original) != len(published):
         marks = [code for code, item in enumerate(published.items) if str(item) == MARK]
         return int(np.isin(published.codes, marks).sum()) + max(0, original.codes.size - published.codes.size)
-    numbers = number_items(original, published)
+    numbers = number_item_texts(original, published)
     aligned = np.diff(original.offsets) == np.diff(published.offsets)
     before, after = (_place_items(data, aligned, numbers) for data in (original, published))
     places, counts = np.unique(before, return_counts=True)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.measure.sequences.sequence_checks import number_items, spell_sequences
+from sfumato.measure.sequences.sequence_checks import number_item_texts, spell_sequences
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
@@ -105,7 +105,7 @@ class _Search:
 
     def __init__(self, published: Sequences, original: Sequences, least: int, rows: Ints | None) -> None:
         """Pair the sequences; what has no partner is paired with an empty one."""
-        numbers = number_items(original, published)
+        numbers = number_item_texts(original, published)
         kept = {str(item) for item in _list_frequent_items(published, least)}
         if MARK not in map(str, original.items):
             kept.discard(MARK)

@@ -18,7 +18,7 @@ from sfumato.baskets import Item
 from sfumato.errors import DataError
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.sequences.ghost_search import count_ghosts
-from sfumato.measure.sequences.sequence_checks import lay_out_rows, number_items
+from sfumato.measure.sequences.sequence_checks import lay_out_rows, number_item_texts
 from sfumato.release import Number
 from sfumato.sequences import Sequences
 
@@ -35,7 +35,7 @@ def count_matching(
         return 0
     wanted = [frozenset(number[str(item)] for item in element) for element in pattern]
     rows = _list_rows_with(sequences, frozenset().union(*wanted))
-    return sum(_matches(_list_elements(sequences, row), wanted, max_gap, window) for row in rows.tolist())
+    return sum(_is_match(_list_elements(sequences, row), wanted, max_gap, window) for row in rows.tolist())
 
 
 def _list_rows_with(sequences: Sequences, codes: Iterable[int]) -> Ints:
@@ -56,7 +56,7 @@ def _list_elements(sequences: Sequences, row: int) -> list[frozenset[int]]:
     return [frozenset(codes[a - bounds[0] : b - bounds[0]]) for a, b in itertools.pairwise(bounds)]
 
 
-def _matches(
+def _is_match(
     elements: list[frozenset[int]], wanted: list[frozenset[int]], max_gap: int | None, window: int | None
 ) -> bool:
     starts = [place if wanted[0] <= element else _NEVER for place, element in enumerate(elements)]
@@ -97,7 +97,7 @@ def count_added(published: Sequences, original: Sequences, rows: Ints | None = N
     owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
     if len(owners) != len(published) or (len(owners) and owners.max() >= len(original)):
         raise DataError(f"{len(published)} published sequences cannot be compared with {len(original)} originals")
-    numbers = number_items(original, published)
+    numbers = number_item_texts(original, published)
     before, after = (lay_out_rows(data, numbers) for data in (original, drop_mark(published, mark)))
     contained = np.zeros(len(owners), dtype=np.bool_)
     compare_rows(after, before, owners.copy(), contained)

@@ -14,7 +14,7 @@ from math import fsum
 from typing import Any
 
 from sfumato.measure.sequences.changed_items import count_marks
-from sfumato.measure.sequences.support_counts import Pattern, count_supports
+from sfumato.measure.sequences.support_counts import Pattern, count_pattern_supports
 from sfumato.mine.sequences.containment import list_elements
 from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_named_patterns
 from sfumato.public.marked_items import MARK
@@ -114,8 +114,8 @@ def compare_supports(
     before, after = (_name_patterns(patterns, secrets) for patterns in found)
     common = before.keys() & after.keys()
     pairs = [(before[pattern], after[pattern]) for pattern in common]
-    left = count_supports(published, before.keys() - common, max_gap, window)
-    had = count_supports(original, after.keys() - common, max_gap, window)
+    left = count_pattern_supports(published, before.keys() - common, max_gap, window)
+    had = count_pattern_supports(original, after.keys() - common, max_gap, window)
     lost = [(before[pattern], count) for pattern, count in left.items()]
     ghosts = [(count, after[pattern]) for pattern, count in had.items()]
     # Patterns come in no fixed order, and only an exact sum is the same in every run.

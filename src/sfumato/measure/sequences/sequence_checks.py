@@ -57,7 +57,7 @@ class DistinctSequences:
         return np.flatnonzero([not following.startswith(text) for text, following in pairs])
 
 
-def number_items(*several: Sequences) -> dict[str, int]:
+def number_item_texts(*several: Sequences) -> dict[str, int]:
     """A number for each item of some sequences, by its text: "7" and 7 are the same."""
     numbers: dict[str, int] = {}
     for data in several:
@@ -131,13 +131,13 @@ def _sketch_rows(codes: Codes, bounds: Ints) -> Words:
     return marks
 
 
-def least_containing(published: Sequences, among: Sequences) -> int:
+def count_least_containing(published: Sequences, among: Sequences) -> int:
     """The smallest number of sequences of `among` that contain a published one; 0 if nothing is published."""
     if not len(published):
         return 0
     from sfumato.kernels.sequences.crowd_counts import count_least_containing
 
-    numbers = number_items(published, among)
+    numbers = number_item_texts(published, among)
     inner = DistinctSequences.of(published, numbers)
     outer = inner if among is published else DistinctSequences.of(among, numbers)
     whole = inner.find_whole()
@@ -156,7 +156,7 @@ def sequence_anonymity(sequences: Sequences) -> int:
     It is the number of sequences that contain the rarest whole sequence, since what is part of it is at least as
     frequent.
     """
-    return least_containing(sequences, sequences)
+    return count_least_containing(sequences, sequences)
 
 
 @checks_claim("sequence_anonymity", "at_least")
@@ -166,7 +166,7 @@ def _check_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number
 
 @checks_claim("original_support", "at_least", needs_original=True)
 def _check_original_support(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return least_containing(evidence.published, evidence.original)
+    return count_least_containing(evidence.published, evidence.original)
 
 
 checks_claim("sequence_count", "exactly", properties=("sequences",))(lambda evidence, _: len(evidence.published))

@@ -24,7 +24,7 @@ _RARE = 16
 """An item at fewer than one in so many positions is looked up in the list of them."""
 
 
-def count_supports(
+def count_pattern_supports(
     sequences: Sequences, patterns: Iterable[Pattern], max_gap: int | None = None, window: int | None = None
 ) -> dict[Pattern, int]:
     """How many sequences contain each pattern."""

@@ -215,7 +215,7 @@ checks_claim("rare_words", "exactly", needs_original=True)(
 
 
 @checks_claim("nearer_training", "at_most", needs_original=True)
-def _nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+def _measure_nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     aside = evidence.details["holdout"]  # without it the claim stays open
     return against_holdout(evidence.published, evidence.original, aside).closest.nearer
 

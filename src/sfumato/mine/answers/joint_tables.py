@@ -111,27 +111,27 @@ class RowAnswers:
         """The number of shares."""
         return prod(self.sizes)
 
-    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         slope, value = np.zeros(self.size), 0.0
-        for part in self._parts():
+        for part in self._split_rows():
             weights = self._weigh(part)
             likely = weights @ shares.ravel()
             value += float(self.counts[part] @ np.log(likely))
             slope += (self.counts[part] / likely) @ weights
         return slope.reshape(shares.shape), value
 
-    def curvature(self, shares: Floats) -> Floats:
+    def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them."""
         every = choose_row_spacing(len(self.counts), self.size)
         curvature = np.zeros((self.size, self.size))
-        for part in self._parts(every):
+        for part in self._split_rows(every):
             weights = self._weigh(part)
             weights *= (np.sqrt(self.counts[part]) / (weights @ shares.ravel()))[:, None]
             curvature += weights.T @ weights
         return np.asarray(curvature * (self.counts.sum() / self.counts[::every].sum()))
 
-    def _parts(self, every: int = 1) -> Iterator[slice]:
+    def _split_rows(self, every: int = 1) -> Iterator[slice]:
         step = max(_CELLS // self.size, 1) * every
         for begin in range(0, len(self.counts), step):
             report_progress("finding the likeliest shares")

@@ -70,7 +70,7 @@ class PairCounts:
         """The number of shares."""
         return self.counts.size
 
-    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood."""
         likely = self._multiply_channels(shares)
         came = self.counts > 0
@@ -79,11 +79,11 @@ class PairCounts:
             value = float(np.sum(np.where(came, self.counts * np.log(likely), 0.0)))
         return self._multiply_channels(weights), value
 
-    def curvature(self, shares: Floats) -> Floats:
+    def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
         every: Floats = np.ones((1, 1))
         for channel in self.channels:
-            every = np.asarray(np.kron(every, channel.matrix()), dtype=np.float64)
+            every = np.asarray(np.kron(every, channel.build_matrix()), dtype=np.float64)
         # Combinations that never came weigh nothing, also where the shares make them impossible.
         likely = np.where(self.counts > 0, self._multiply_channels(shares), 1.0)
         scaled = every * (np.sqrt(self.counts) / likely).reshape(-1, 1)
@@ -129,7 +129,7 @@ class BitAnswers:
         even[:, : self.packed.shape[1]] = self.packed
         return np.ascontiguousarray(even.view(">u2").T.astype(np.uint16))
 
-    def held(self, weights: Floats) -> Floats:
+    def sum_set_bits(self, weights: Floats) -> Floats:
         """For each bit, the sum of the weights of rows that have it set."""
         held_bits = []
         for word in self.words:
@@ -137,15 +137,15 @@ class BitAnswers:
             held_bits += [sums.sum(axis=axis) @ _BYTES for axis in (1, 0)[-word.itemsize :]]
         return np.concatenate(held_bits)[: self.size]
 
-    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         off, gain = self._gain()
         likely = self._compute_likelihood(shares)
         weights = self.counts / likely
-        slope = off * weights.sum() + gain * self.held(weights)
+        slope = off * weights.sum() + gain * self.sum_set_bits(weights)
         return slope, float(self.counts @ np.log(likely))
 
-    def curvature(self, shares: Floats) -> Floats:
+    def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
         enough.
         """
@@ -196,23 +196,23 @@ class PairAnswers:
         """The number of shares."""
         return self.sizes[0] * self.sizes[1]
 
-    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         slope, value = np.zeros(self.sizes), 0.0
-        for part in self._parts(sum(self.sizes)):
+        for part in self._split_rows(sum(self.sizes)):
             left, right = self._multiply_both(part)
             likely = np.einsum("ij,ij->i", left @ shares, right)
             value += float(self.counts[part] @ np.log(likely))
             slope += left.T @ (right * (self.counts[part] / likely)[:, None])
         return slope, value
 
-    def curvature(self, shares: Floats) -> Floats:
+    def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
         enough.
         """
         curvature = np.zeros((self.size, self.size))
         every = choose_row_spacing(len(self.counts), self.size)
-        for part in self._parts(self.size, every):
+        for part in self._split_rows(self.size, every):
             left, right = self._multiply_both(part)
             likely = np.einsum("ij,ij->i", left @ shares, right)
             scaled = (left[:, :, None] * right[:, None, :]).reshape(len(likely), -1)
@@ -220,7 +220,7 @@ class PairAnswers:
             curvature += scaled.T @ scaled
         return np.asarray(curvature * (self.counts.sum() / self.counts[::every].sum()))
 
-    def _parts(self, width: int, every: int = 1) -> Iterator[slice]:
+    def _split_rows(self, width: int, every: int = 1) -> Iterator[slice]:
         step = max(_CELLS // width, 1) * every
         for begin in range(0, len(self.counts), step):
             report_progress("finding the likeliest shares")
@@ -261,10 +261,10 @@ class Answers(Protocol):
     def size(self) -> int:
         """The number of shares."""
 
-    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
 
-    def curvature(self, shares: Floats) -> Floats:
+    def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
 
 
@@ -276,14 +276,16 @@ def fit_likeliest_shares(answers: Answers, start: Floats) -> Floats:
     slow = answers.size > _WIDEST
     for step in range(_MOST_STEPS):
         report_progress("finding the likeliest shares", step)
-        slope, value = answers.pulls(shares)
+        slope, value = answers.compute_gradient(shares)
         # The log-likelihood is concave: the steepest ascent from here bounds what any other shares can gain.
         if float(slope.max()) - total <= SLACK + 1e-12 * total:
             break
         better = None if slow else _try_newton_step(answers, shares, slope, value, total)
         if better is None:
             slow = True
-            better = _take_squarem_step(answers.pulls, np.maximum(shares, 1e-9 / shares.size), slope, value, total)
+            better = _take_squarem_step(
+                answers.compute_gradient, np.maximum(shares, 1e-9 / shares.size), slope, value, total
+            )
         shares = better
     return shares
 
@@ -296,7 +298,7 @@ def _try_newton_step(answers: Answers, shares: Floats, slope: Floats, value: flo
     from scipy.linalg import LinAlgError, cholesky, solve_triangular
     from scipy.optimize import nnls
 
-    bend = answers.curvature(shares)
+    bend = answers.compute_curvature(shares)
     bend[np.diag_indices_from(bend)] += 1e-10 * np.trace(bend) / len(bend)
     aim = slope.ravel() - total + bend @ shares.ravel()
     try:
@@ -310,7 +312,7 @@ def _try_newton_step(answers: Answers, shares: Floats, slope: Floats, value: flo
         moved /= moved.sum()
         # A step that makes some answer impossible is too long: its likelihood is 0.
         with np.errstate(divide="ignore", invalid="ignore"):
-            steep, now = answers.pulls(moved)
+            steep, now = answers.compute_gradient(moved)
         if now > value or float(steep.max()) < float(slope.max()):
             return np.asarray(moved)
         length /= 2

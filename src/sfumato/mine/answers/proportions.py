@@ -115,7 +115,7 @@ def estimate_joint(release: Release, columns: Sequence[str], confidence: float =
     n = int(answered.sum())
     if not n:
         raise DataError(f"no row has an answer in all of {quote_names(columns)}")
-    sides = [side.where(answered) for side in sides]
+    sides = [side.select_rows(answered) for side in sides]
     table = count_joint_answers([(side.answers, side.size) for side in sides])
     raw, square = estimate_unbiased(table / n, [side.pq for side in sides])
     repeats = max(side.channel.repeats if side.channel else 1.0 for side in sides)
@@ -157,8 +157,10 @@ class _AnswerCounts:
             codes = codes[codes >= 0]
             counts_of_answers = cls(len(codes), np.bincount(codes, minlength=size).astype(np.int64))
         else:
-            bits = BitAnswers.of(channel.packed(cells), channel)
-            counts_of_answers = cls(int(bits.counts.sum()), np.rint(bits.held(bits.counts)).astype(np.int64), bits)
+            bits = BitAnswers.of(channel.pack_bits(cells), channel)
+            counts_of_answers = cls(
+                int(bits.counts.sum()), np.rint(bits.sum_set_bits(bits.counts)).astype(np.int64), bits
+            )
         if not counts_of_answers.n:
             raise DataError(f'"{name}" has no answers, so there is nothing to estimate from')
         return counts_of_answers
@@ -206,10 +208,10 @@ class _AnswerSide:
             return cls(channel, channel.categories, answer_codes, answer_codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
-        bits[there] = channel.bits(cells)
+        bits[there] = channel.read_bits(cells)
         return cls(channel, channel.categories, bits, there)
 
-    def where(self, rows: Flags) -> _AnswerSide:
+    def select_rows(self, rows: Flags) -> _AnswerSide:
         return _AnswerSide(self.channel, self.categories, self.answers[rows], self.answered[rows])
 
     @property

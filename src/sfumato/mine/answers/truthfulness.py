@@ -28,21 +28,21 @@ SPINNERS = (0.6, 0.7, 0.8, 0.9)
 """Table 1's columns: p, the probability that the spinner points to A."""
 
 
-def warner_variance(share: float, n: int, p: float) -> float:
+def compute_warner_variance(share: float, n: int, p: float) -> float:
     """The variance of Warner's estimate, also its mean square error, since it is unbiased: formula (5)."""
     if abs(p - 0.5) < 1e-12:
         raise PolicyError("p = 1/2: answers do not depend on the truth, so the share cannot be estimated")
     return (1 / (16 * (p - 0.5) ** 2) - (share - 0.5) ** 2) / n
 
 
-def regular_bias(share: float, truth_a: float, truth_b: float) -> float:
+def compute_regular_bias(share: float, truth_a: float, truth_b: float) -> float:
     """The bias of direct answers if members of A and B tell the truth with these probabilities."""
     return share * (truth_a - 1) + (1 - share) * (1 - truth_b)
 
 
-def regular_error(share: float, n: int, truth_a: float, truth_b: float) -> float:
+def compute_regular_error(share: float, n: int, truth_a: float, truth_b: float) -> float:
     """The mean square error of direct answers."""
-    bias = regular_bias(share, truth_a, truth_b)
+    bias = compute_regular_bias(share, truth_a, truth_b)
     observed = share + bias
     return observed * (1 - observed) / n + bias**2
 
@@ -55,8 +55,8 @@ def compare_truthfulness(
 ) -> pl.DataFrame:
     """Warner's Table 1 by formula: `truth_a`, `truth_b`, `bias`, and for each p the ratio of mean square errors."""
     rows = [
-        {"truth_a": a, "truth_b": b, "bias": regular_bias(share, a, b)}
-        | {f"p={p:g}": warner_variance(share, n, p) / regular_error(share, n, a, b) for p in spinners}
+        {"truth_a": a, "truth_b": b, "bias": compute_regular_bias(share, a, b)}
+        | {f"p={p:g}": compute_warner_variance(share, n, p) / compute_regular_error(share, n, a, b) for p in spinners}
         for a, b in truthful
     ]
     return pl.DataFrame(rows)

@@ -99,10 +99,10 @@ def association_rules(
     else:
         refuse_file_options(engine, reading)
         itemsets = find_itemsets(baskets, min_support, max_length=max_length)
-    return build_rule_frame(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
+    return derive_rule_frame(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
 
 
-def build_rule_frame(
+def derive_rule_frame(
     itemsets: Itemsets,
     min_confidence: Confidence,
     *,

@@ -86,7 +86,7 @@ class DistortionInverse:
             return np.zeros(length + 1)  # it cannot have held the set
         target = np.zeros(length + 1)
         target[length] = 1.0
-        return np.asarray(np.linalg.solve(self.distortion.transition(size, length).T, target), dtype=np.float64)
+        return np.asarray(np.linalg.solve(self.distortion.build_transition(size, length).T, target), dtype=np.float64)
 
     def estimate(self, sets: Ints, patterns: Floats) -> SupportEstimates:
         """The supports of sets, from how many baskets of each group show each pattern of their items."""

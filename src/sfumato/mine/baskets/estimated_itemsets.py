@@ -55,7 +55,7 @@ class ExploredItemsets:
     threshold: float
     """The share of baskets from which a set is frequent."""
 
-    def patterns(self, level: int, rows: Ints) -> Floats:
+    def count_patterns(self, level: int, rows: Ints) -> Floats:
         """How many baskets of each group show each pattern of items of some sets of a level."""
         found = self.levels[level]
         return count_patterns(self.levels[:level], found.sets[rows], found.counts[rows], self.inverse.groups)

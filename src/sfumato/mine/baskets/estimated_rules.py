@@ -69,7 +69,7 @@ def _split_level(found: ExploredItemsets, level: int, least: float) -> Iterator[
             if share < least - 1e-12:
                 continue
             if patterns is None:
-                patterns = found.patterns(level, np.array([row]))[0]
+                patterns = found.count_patterns(level, np.array([row]))[0]
             low, high = found.inverse.bound_confidence(found.items[list(lines)], is_left, patterns, share)
             names = [[found.names[line] for line in side] for side in (left, right)]
             lift = share / after if after > 0 else float("nan")

@@ -52,7 +52,7 @@ def project_rows(cells: TableCells, antecedent: Mapping[str, Any], hidden: Any =
         {
             cells.names[index]: hidden
             if cells.states[row, index] != PUBLIC
-            else cells.value_of(int(cells.codes[row, index]))
+            else cells.get_value(int(cells.codes[row, index]))
             for index in others
             if cells.codes[row, index] != NOTHING
         }

@@ -43,7 +43,7 @@ ALONE = 0.004
 BATCHES = 64
 
 
-def lay_out(baskets: Baskets, question: ItemsetQuestion) -> BasketLayout:
+def lay_out_baskets(baskets: Baskets, question: ItemsetQuestion) -> BasketLayout:
     """Rank the frequent items, rare first, and lay out the baskets in the form for which the first step is cheaper."""
     rows = len(baskets)
     counts = np.zeros(len(baskets.items), dtype=np.int64)
@@ -97,11 +97,11 @@ def _lay_rows(baskets: Baskets, layout: BasketLayout, question: ItemsetQuestion)
 
 def search_in_turn(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece]) -> Iterator[Piece]:
     """Search in one thread and pass on each piece as soon as the buffer is full: nothing is kept in memory."""
-    layout = lay_out(baskets, question)
+    layout = lay_out_baskets(baskets, question)
     worker = SearchWorker(question, layout, keep)
-    yield from worker.everywhere()
+    yield from worker.find_in_every_basket()
     worker.begin(0, layout.codes.size)
-    for is_full in worker.steps(WORK):
+    for is_full in worker.search_in_steps(WORK):
         progress.report_progress(STEP, worker.task, layout.codes.size)
         if is_full:
             yield worker.drain()
@@ -111,7 +111,7 @@ def search_in_turn(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece
 
 def search_together(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece]) -> list[Piece]:
     """Search in one thread, or two if it takes long, and return all pieces in order."""
-    layout = lay_out(baskets, question)
+    layout = lay_out_baskets(baskets, question)
     return _ThreadedSearch(question, layout, keep).run()
 
 
@@ -141,9 +141,9 @@ class _ThreadedSearch(Generic[Piece]):
         begin = time.monotonic()
         tasks = self.layout.codes.size
         worker = SearchWorker(self.question, self.layout, self.keep, self.found)
-        pieces = list(worker.everywhere())
+        pieces = list(worker.find_in_every_basket())
         worker.begin(0, tasks)
-        for is_full in worker.steps(FIRST_WORK):
+        for is_full in worker.search_in_steps(FIRST_WORK):
             progress.report_progress(STEP, worker.task, tasks)
             if is_full:
                 pieces.append(worker.drain())
@@ -213,7 +213,7 @@ class _ThreadedSearch(Generic[Piece]):
             self.done += batch.stop - batch.first
 
     def _finish(self, worker: SearchWorker[Piece], pieces: list[Piece]) -> None:
-        for is_full in worker.steps(WORK):
+        for is_full in worker.search_in_steps(WORK):
             if self.is_stopped or self.failures:
                 return
             progress.report_progress(STEP, self.done, self.layout.codes.size)

@@ -154,7 +154,7 @@ class SearchWorker(Generic[Piece]):
         self._stack.supports[:items] = layout.counts
         self._stack.slots[:items] = np.arange(items) * layout.words
 
-    def everywhere(self) -> Iterator[Piece]:
+    def find_in_every_basket(self) -> Iterator[Piece]:
         """Find the sets that only hold items of every basket, before any task."""
         layout, state = self._layout, self._state
         state[fields.PENDING_SUPPORT] = layout.rows
@@ -197,7 +197,7 @@ class SearchWorker(Generic[Piece]):
             self._stack.frames[0, bitmaps.STOP] = self.task
         return self.task
 
-    def steps(self, work: int) -> Iterator[bool]:
+    def search_in_steps(self, work: int) -> Iterator[bool]:
         """Search until done; regularly yield whether the buffer is full and must be drained."""
         while (status := self._advance_search(work)) != DONE:
             yield status == FULL

@@ -28,7 +28,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
-from sfumato.data.arrow_memory import ArrowExport, allocate_numbers, share_numbers
+from sfumato.data.arrow_memory import ArrowExport, allocate_numbers, borrow_numbers
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
@@ -241,6 +241,6 @@ def _build_itemset_frame(piece: _FoundSets, names: pl.Series | None) -> pl.DataF
     import pyarrow as pa
 
     codes = piece.codes
-    values = share_numbers(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
-    lists = pa.LargeListArray.from_arrays(share_numbers(piece.offsets), values)
+    values = borrow_numbers(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
+    lists = pa.LargeListArray.from_arrays(borrow_numbers(piece.offsets), values)
     return pl.DataFrame({"items": pl.Series(ArrowExport(lists)), "support": piece.supports})

@@ -41,12 +41,12 @@ def write_itemsets(
     baskets: Baskets, min_support: Support, path: PathLike, kind: Kind = "all", max_length: int | None = None
 ) -> int:
     """Search for itemsets and write each as it is found; returns their number."""
-    from sfumato.data.basket_files import number_items
+    from sfumato.data.basket_files import number_spmf_items
     from sfumato.mine.baskets.itemset_search import search_in_turn
 
     file = Path(path)
     question = make_question(baskets, min_support, kind, max_length)
-    header, words = number_items(file, baskets.items)
+    header, words = number_spmf_items(file, baskets.items)
     lines = _LineWriter(words)
     count = 0
     with _open_for_atomic_write(file) as out, ThreadPoolExecutor(max_workers=1) as pool:
@@ -191,10 +191,10 @@ def _save_pattern_lines(path: Path, header: list[str], body: list[str]) -> None:
 
 def _number_item_names(path: Path, lists: Lists) -> tuple[list[str], dict[int | str, str]]:
     """The header of names, and the word of each item."""
-    from sfumato.data.basket_files import number_items
+    from sfumato.data.basket_files import number_spmf_items
 
     items: list[int | str] = sorted({item for row in lists for item in row})
-    header, words = number_items(path, items)
+    header, words = number_spmf_items(path, items)
     return header, dict(zip(items, words, strict=True))
 
 

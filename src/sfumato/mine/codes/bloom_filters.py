@@ -59,7 +59,7 @@ class BloomKey:
     spot_checks: tuple[SpotCheck, ...] = ()
     """Larger itemsets whose true support is known; none in keys of earlier versions."""
 
-    def sealed(self) -> Key:
+    def seal(self) -> Key:
         """For keeping."""
         content = {
             "items": list(self.items),
@@ -75,7 +75,7 @@ class BloomKey:
         return seal_key(METHOD, content)
 
     @classmethod
-    def opened(cls, key: Key | None) -> BloomKey:
+    def open(cls, key: Key | None) -> BloomKey:
         """Read a key; a modified one is rejected."""
         secret = unseal_key(key, METHOD)
         try:
@@ -94,12 +94,12 @@ class BloomKey:
         """The numbers that a provider finds; `supports` are theirs."""
         return self.requests
 
-    def decoded(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
+    def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
         """The items of every set found, and the support that the filters show."""
         index = {request: item for item, request in enumerate(self.requests)}
         return {tuple(sorted(index[code] for code in coded)): count for coded, count in provider_sets.items()}
 
-    def filters(self) -> list[tuple[int, ...]]:
+    def list_filters(self) -> list[tuple[int, ...]]:
         """The filter of each item."""
         return [hash_item(item, self.bits, self.hashes, self.secret) for item in self.items]
 
@@ -125,8 +125,8 @@ def count_filter_supports(published: Baskets, filters: list[tuple[int, ...]]) ->
 
 def filter_requests(key: Key) -> Baskets:
     """What the provider gets besides the baskets: the filter of each item, under a number (`ids`) instead of a name."""
-    opened = BloomKey.opened(key)
-    named_filters = sorted(zip(opened.requests, opened.filters(), strict=True))
+    opened = BloomKey.open(key)
+    named_filters = sorted(zip(opened.requests, opened.list_filters(), strict=True))
     return Baskets.of([set(bits) for _, bits in named_filters], ids=[number for number, _ in named_filters])
 
 

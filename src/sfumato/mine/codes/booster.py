@@ -132,7 +132,9 @@ class Booster:
         best = self.predict_proba(records).argmax(axis=1)
         return best if self.classes_ is None else np.asarray(self.classes_[best])
 
-    def with_thresholds(self, thresholds: list[Floats], names: tuple[str, ...], classes: npt.NDArray[Any]) -> Booster:
+    def replace_thresholds(
+        self, thresholds: list[Floats], names: tuple[str, ...], classes: npt.NDArray[Any]
+    ) -> Booster:
         """The same trees with other thresholds, and names for their columns and classes."""
         trees = tuple(replace(tree, threshold=new) for tree, new in zip(self.trees, thresholds, strict=True))
         content = self.rewrite(self.content, thresholds)

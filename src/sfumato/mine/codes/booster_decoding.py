@@ -36,7 +36,7 @@ def decode_booster(booster: Booster, key: Key, table: Table) -> Booster:
     """
     from sfumato.mine.codes.decoded_tree import list_released_columns
 
-    opened = TreeKey.opened(key, table)
+    opened = TreeKey.open(key, table)
     _refuse_settings(opened)
     names = booster.feature_names or list_released_columns(table, opened)
     if len(names) != booster.columns or not set(names) <= set(list_released_columns(table, opened)):
@@ -51,7 +51,7 @@ def decode_booster(booster: Booster, key: Key, table: Table) -> Booster:
         raise DataError(f"{_STRANGER}: they predict {max(2, len(booster.start))} classes")
     leaves = _check_covers(booster, forms)
     thresholds = _locate_thresholds(booster, forms, leaves)
-    return booster.with_thresholds(thresholds, tuple(names), np.array(opened.labels.values)[order])
+    return booster.replace_thresholds(thresholds, tuple(names), np.array(opened.labels.values)[order])
 
 
 def _refuse_settings(key: TreeKey) -> None:
@@ -78,12 +78,12 @@ class _BothForms:
 
     @classmethod
     def of(cls, booster: Booster, key: TreeKey, table: Table, names: tuple[str, ...]) -> _BothForms:
-        places = key.places(table)
+        places = key.locate_cells(table)
         plain = {name: table.frame[name].cast(float).fill_null(float("nan")).to_numpy() for name in names}
         true = booster.round_cells(np.column_stack([plain[name] for name in names]))
         seen = booster.round_cells(
             np.column_stack(
-                [key.columns[name].encoded(places[name]) if name in key.columns else plain[name] for name in names]
+                [key.columns[name].encode(places[name]) if name in key.columns else plain[name] for name in names]
             )
         )
         codes, values = [], []

@@ -32,7 +32,7 @@ def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
     """The tree that the originals would have given."""
     from sfumato.mine.codes.decoded_tree import index_classes, list_kept_classes
 
-    opened = TreeKey.opened(key, table)
+    opened = TreeKey.open(key, table)
     names = [str(name) for name in tree.classes_]
     order = index_classes(names, opened)
     codes = opened.labels.numbers(table.frame[opened.target], table.source)
@@ -57,7 +57,7 @@ def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
 
 def _read_both_forms(tree: C45Tree, key: TreeKey, table: Table) -> tuple[NodeCells, NodeCells]:
     """The columns as the provider's learner saw them, and as they are; words have the same indices in both."""
-    encoded = key.encoded(table, key.places(table)).drop(table.identifying if table.roles else [])
+    encoded = key.encode(table, key.locate_cells(table)).drop(table.identifying if table.roles else [])
     absent = [column.name for column in tree.columns if column.name not in encoded.columns]
     if absent:
         raise PolicyError(f"{table.source}: {quote_names(absent[:12])} is not a column of the release; the tree has it")

@@ -78,7 +78,7 @@ class CodedColumn:
         """The width of the dynamic range."""
         return float(self.domain[-1] - self.domain[0])
 
-    def cracked(self, guesses: Floats, radius: float) -> Flags:
+    def flag_cracks(self, guesses: Floats, radius: float) -> Flags:
         """Which guesses, one for each code (and for each trial), are cracks; the radius is a share of the range."""
         reach = radius * self.width * (1 + 1e-12)
         return np.asarray((guesses - reach <= self.low) & (self.high <= guesses + reach))
@@ -117,7 +117,7 @@ class CodedColumn:
         """For each code, the share of rows below it, with half of its own."""
         return compute_shares_below(self.rows)
 
-    def turned(self) -> CodedColumn:
+    def negate(self) -> CodedColumn:
         """The same codes with their signs changed: they fall where they rose."""
         return replace(self, codes=-self.codes[::-1], low=self.low[::-1], high=self.high[::-1], rows=self.rows[::-1])
 

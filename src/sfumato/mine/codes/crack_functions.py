@@ -112,7 +112,7 @@ class CodeRanges:
     high: Floats
     unit: float
 
-    def chance(self, column: CodedColumn, radius: float) -> Floats:
+    def compute_crack_chance(self, column: CodedColumn, radius: float) -> Floats:
         """For each code, the probability that a guess drawn from its range is a crack: |R_g ∩ R_ρ| / |R_g| (Section
         5.4).
         """
@@ -133,7 +133,7 @@ class CodeRanges:
         whole = np.rint((high - low) / self.unit) + 1
         return np.asarray(np.maximum(both, 0) / whole)
 
-    def reversed(self) -> CodeRanges:
+    def reverse(self) -> CodeRanges:
         """The ranges if codes fall while values rise."""
         return CodeRanges(self.low[::-1], self.high[::-1], self.unit)
 

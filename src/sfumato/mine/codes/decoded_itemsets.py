@@ -19,7 +19,7 @@ import numpy as np
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.baskets.association_rules import build_rule_frame
+from sfumato.mine.baskets.association_rules import derive_rule_frame
 from sfumato.mine.baskets.itemsets import Itemsets, list_itemsets
 from sfumato.mine.codes import provider_checks as checks
 from sfumato.mine.codes.bloom_filters import METHOD as BLOOM
@@ -61,7 +61,7 @@ class DecodedMining:
         """The association rules of the originals."""
         if not self.is_exact:
             raise PolicyError("rules need true supports, and filters show larger ones; decode with the originals")
-        return build_rule_frame(self.itemsets, min_confidence)
+        return derive_rule_frame(self.itemsets, min_confidence)
 
 
 def decode_itemsets(
@@ -114,12 +114,12 @@ def decode_mining(
     counts = _index_provider_sets(found)
     checks.refuse_incomplete_sets(counts)
     is_filtered = isinstance(key, Key) and key.method == BLOOM
-    opened = BloomKey.opened(key) if is_filtered else ItemKey.opened(key)
+    opened = BloomKey.open(key) if is_filtered else ItemKey.open(key)
     known = dict(zip(opened.published_codes, opened.supports, strict=True))
     checks.refuse_foreign_codes(counts, known)
     least = _choose_least_support(counts, min_support, opened.baskets)
     checks.refuse_missing_codes(counts, known, least)
-    decoded = opened.decoded(counts)
+    decoded = opened.decode(counts)
     spot_checks = checks.choose_spot_checks(opened.spot_checks, least, max_length)
     checks.refuse_failed_spot_checks(spot_checks, decoded, is_exact=not is_filtered)
     if baskets is not None:
@@ -142,7 +142,7 @@ def decode_mining(
 
 def _recount(decoded: Mapping[ItemIndices, int], baskets: Baskets, *, may_be_high: bool) -> dict[ItemIndices, int]:
     """The supports in the originals; a provider who counted wrongly is refused."""
-    true = checks.count_supports(decoded, baskets)
+    true = checks.count_original_supports(decoded, baskets)
     wrong = sum(decoded[items] < count if may_be_high else decoded[items] != count for items, count in true.items())
     if wrong and may_be_high:
         raise DataError(f"{wrong} itemsets have too small a support in the filters; the provider's counts are wrong")

@@ -65,7 +65,7 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
         return decode_booster(model, key, table)
     if not hasattr(model, "classes_"):
         return _decode_written(model, key, table)
-    opened = TreeKey.opened(key, table)
+    opened = TreeKey.open(key, table)
     refuse_settings(model, opened)
     sight = DecodingTable.of(opened, table, list_feature_names(model, table, opened))
     order = index_classes([str(name) for name in model.classes_], opened)
@@ -73,7 +73,7 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
     trees = [decoded] if hasattr(decoded, "tree_") else decoded.estimators_
     for done, (tree, bag) in enumerate(zip(trees, _draw_bags(model, len(table)), strict=True)):
         report_progress("decoding trees", done, len(trees))
-        tree.tree_ = sight.decoded(tree.tree_, bag, order, model.class_weight is not None)
+        tree.tree_ = sight.decode(tree.tree_, bag, order, model.class_weight is not None)
     names = np.array(opened.labels.values)[list_kept_classes([str(name) for name in model.classes_], opened)]
     decoded.classes_ = names
     return decoded
@@ -85,10 +85,12 @@ def _decode_written(written: Any, key: Key, table: Table) -> Any:
 
     if not isinstance(written, WrittenTree):
         raise PolicyError(_explain_refusal(written))
-    opened = TreeKey.opened(key, table)
+    opened = TreeKey.open(key, table)
     index_classes(list(written.classes), opened)
     names = list_released_columns(table, opened)
-    return decode_tree(written.among(names).grown(DecodingTable.of(opened, table, names), opened), key, table)
+    return decode_tree(
+        written.renumber_columns(names).build_model(DecodingTable.of(opened, table, names), opened), key, table
+    )
 
 
 def refuse_settings(model: Any, key: TreeKey) -> None:
@@ -205,7 +207,7 @@ class Walked:
     """The largest true value on the lower side, and the smallest on the upper one; infinite where a side is empty."""
 
     @classmethod
-    def empty(cls, nodes: int, classes: int) -> Walked:
+    def start(cls, nodes: int, classes: int) -> Walked:
         """Before any row went down."""
         nothing = np.array([-np.inf, np.inf], dtype=np.float32)
         count, missing = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.uint8)
@@ -231,10 +233,10 @@ class DecodingTable:
     @classmethod
     def of(cls, key: TreeKey, table: Table, names: tuple[str, ...]) -> DecodingTable:
         """Encode the columns that a model was grown on."""
-        places = key.places(table)
+        places = key.locate_cells(table)
         true = [convert_for_learners(table.frame[name], table.source) for name in names]
         seen = [
-            key.columns[name].encoded(places[name]).astype(np.float32) if name in key.columns else column
+            key.columns[name].encode(places[name]).astype(np.float32) if name in key.columns else column
             for name, column in zip(names, true, strict=True)
         ]
         rising = [name not in key.columns or key.columns[name].rising for name in names]
@@ -243,7 +245,7 @@ class DecodingTable:
             raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
         return cls(np.column_stack(seen), np.column_stack(true), np.array(rising), classes)
 
-    def decoded(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, weighted: bool) -> Any:
+    def decode(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, weighted: bool) -> Any:
         """The same tree with the originals' thresholds and classes."""
         state = tree.__getstate__()
         nodes = state["nodes"].copy()
@@ -270,7 +272,7 @@ class DecodingTable:
             raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
 
         def some(half: slice) -> Walked:
-            found = Walked.empty(len(parts), classes)
+            found = Walked.start(len(parts), classes)
             tally = NodeTally(found.count, found.missing, found.tally, found.sides)
             for begin in range(half.start, half.stop, _CHUNK):
                 report_progress("sending rows down the tree", begin, len(rows))

@@ -61,7 +61,7 @@ class ItemKey:
         if len(self.fakes) != len(self.fake_places):
             raise ValueError("parts of different lengths")
 
-    def sealed(self) -> Key:
+    def seal(self) -> Key:
         """For keeping."""
         lists = {name: list(getattr(self, name)) for name in _LISTS}
         nested = {name: [list(values) for values in getattr(self, name)] for name in _NESTED}
@@ -70,7 +70,7 @@ class ItemKey:
         return seal_key(METHOD, {**lists, **nested, **rest, **known})
 
     @classmethod
-    def opened(cls, key: Key | None) -> ItemKey:
+    def open(cls, key: Key | None) -> ItemKey:
         """Read a key; a modified one is rejected."""
         secret = unseal_key(key, METHOD)
         try:
@@ -97,15 +97,17 @@ class ItemKey:
         """The image of each item, in published numbers."""
         return tuple(frozenset(self.codes[position] for position in image) for image in self.images)
 
-    def itemset(self, coded: Coded) -> ItemIndices | None:
+    def find_itemset(self, coded: Coded) -> ItemIndices | None:
         """The items with exactly these codes; None if there are no such items."""
         held = [self.owners[code] for code in coded if code in self.owners]
         covered = frozenset().union(*(self.published[item] for item in held))
         return tuple(sorted(held)) if covered == coded else None
 
-    def decoded(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
+    def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
         """The true support of every set of items found, without fakes."""
-        named = {items: count for coded, count in provider_sets.items() if (items := self.itemset(coded)) is not None}
+        named = {
+            items: count for coded, count in provider_sets.items() if (items := self.find_itemset(coded)) is not None
+        }
         if not self.fakes:
             return named
         columns: Any = build_item_columns(Baskets.of(self.fakes), {item for items in named for item in items})

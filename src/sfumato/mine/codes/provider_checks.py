@@ -44,7 +44,7 @@ def draw_spot_checks(data: Baskets, chance: np.random.Generator) -> tuple[SpotCh
         held = data.codes[data.offsets[row] : data.offsets[row + 1]]
         size = min(int(chance.integers(2, 4)), len(held))
         drawn.add(tuple(sorted(chance.choice(held, size, replace=False).tolist())))
-    return tuple(SpotCheck(items, support) for items, support in count_supports(sorted(drawn), data).items())
+    return tuple(SpotCheck(items, support) for items, support in count_original_supports(sorted(drawn), data).items())
 
 
 def spell_spot_checks(checks: Iterable[SpotCheck]) -> list[Any]:
@@ -119,7 +119,7 @@ def refuse_missing_codes(counts: Mapping[Coded, int], known: Mapping[int, int], 
         )
 
 
-def count_supports(sets: Iterable[ItemIndices], baskets: Baskets) -> dict[ItemIndices, int]:
+def count_original_supports(sets: Iterable[ItemIndices], baskets: Baskets) -> dict[ItemIndices, int]:
     """The supports of sets of item indices, counted in the originals."""
     wanted = list(sets)
     used = sorted({position for itemset in wanted for position in itemset})
@@ -143,7 +143,7 @@ def refuse_left_out(found: Collection[ItemIndices], baskets: Baskets, least: int
         level = by_length.get(length, set())
         beyond = [items for items in _join_level(level) if items not in by_length.get(length + 1, ())]
         report_progress("counting itemsets that were not found", len(beyond))
-        left_out += sum(count >= least for count in count_supports(beyond, baskets).values())
+        left_out += sum(count >= least for count in count_original_supports(beyond, baskets).values())
     if left_out:
         raise DataError(
             f"at least {left_out} itemsets with a support of {least} or more in the originals were not found; the "

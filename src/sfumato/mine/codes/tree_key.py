@@ -48,13 +48,13 @@ class ColumnKey:
     pure: Flags
     """Whether a piece is pure, so that its values may be permuted."""
 
-    def as_secret(self) -> dict[str, Any]:
+    def dump_secret(self) -> dict[str, Any]:
         """For a key file."""
         arrays = {name: _pack_array(getattr(self, name), kind) for name, kind in _KINDS.items()}
         return {"rising": self.rising, "decimals": self.decimals, **arrays}
 
     @classmethod
-    def from_secret(cls, name: str, secret: Mapping[str, Any]) -> ColumnKey:
+    def read_secret(cls, name: str, secret: Mapping[str, Any]) -> ColumnKey:
         """Read from a key file."""
         arrays = {part: _unpack_array(secret[part], kind) for part, kind in _KINDS.items()}
         if len(arrays["codes"]) != len(arrays["values"]) or len(arrays["pure"]) != len(arrays["starts"]):
@@ -71,7 +71,7 @@ class ColumnKey:
         """Whether values that trees treat as equal share a code."""
         return bool((self.codes[1:] == self.codes[:-1]).any())
 
-    def places(self, column: pl.Series, source: str) -> Ints:
+    def locate_cells(self, column: pl.Series, source: str) -> Ints:
         """The index of each cell among the known values, `UNKNOWN` if it is missing."""
         cells = convert_for_learners(column, source)
         places = look_up_cells(cells, self.seen)
@@ -83,16 +83,16 @@ class ColumnKey:
             )
         return places
 
-    def encoded(self, places: Ints) -> Floats:
+    def encode(self, places: Ints) -> Floats:
         """The codes of cells by their indices; missing as NaN."""
         return np.asarray(np.append(self.codes, np.nan)[places])
 
-    def published(self, places: Ints, kind: pl.DataType) -> pl.Series:
+    def publish(self, places: Ints, kind: pl.DataType) -> pl.Series:
         """The column as codes: whole numbers if it held whole numbers."""
-        numbers = pl.Series(self.name, self.encoded(places)).fill_nan(None)
+        numbers = pl.Series(self.name, self.encode(places)).fill_nan(None)
         return numbers.cast(pl.Int64) if self.decimals <= 0 and not kind.is_float() else numbers
 
-    def torn(self, places: Ints, classes: Ints) -> int:
+    def count_torn_pieces(self, places: Ints, classes: Ints) -> int:
         """How many pure pieces hold several classes in some table."""
         if not self.pure.any():
             return 0
@@ -102,7 +102,7 @@ class ColumnKey:
         most = np.maximum.reduceat(np.where(empty, -1, high), self.starts)
         return int((self.pure & (least < most)).sum())
 
-    def inverse(self, codes: Floats, source: str) -> Floats:
+    def decode(self, codes: Floats, source: str) -> Floats:
         """The value of each code; of values that share a code, the smallest. Missing stays missing."""
         order = np.argsort(self.codes, kind="stable")
         in_order = self.codes[order]
@@ -141,7 +141,7 @@ class ValueNames:
             )
         return numbers
 
-    def renamed(self, column: pl.Series, source: str) -> pl.Series:
+    def rename(self, column: pl.Series, source: str) -> pl.Series:
         """The column under its new names."""
         codes = pl.Series(column.name, [*self.codes, None], dtype=pl.String)
         numbers = self.numbers(column, source)
@@ -160,12 +160,12 @@ class TreeKey:
     """Whether values of pure pieces are permuted."""
 
     @staticmethod
-    def sealed(secret: Mapping[str, Any]) -> Key:
+    def seal(secret: Mapping[str, Any]) -> Key:
         """A key with a seal over its content."""
         return seal_key(METHOD, secret)
 
     @classmethod
-    def opened(cls, key: Key, table: Table) -> TreeKey:
+    def open(cls, key: Key, table: Table) -> TreeKey:
         """Read a key for a table; one that was modified, or that belongs to other columns, is rejected."""
         secret = unseal_key(key, METHOD)
         column_names = {*secret["columns"], *secret["categories"], secret["target"]}
@@ -177,7 +177,7 @@ class TreeKey:
         try:
             return cls(
                 secret["target"],
-                {name: ColumnKey.from_secret(name, column_secret) for name, column_secret in secret["columns"].items()},
+                {name: ColumnKey.read_secret(name, column_secret) for name, column_secret in secret["columns"].items()},
                 {name: _read_value_names(column_secret) for name, column_secret in secret["categories"].items()},
                 _read_value_names(secret["labels"]),
                 bool(secret["permuted"]),
@@ -185,20 +185,21 @@ class TreeKey:
         except (KeyError, TypeError, ValueError, binascii.Error):
             raise DataError("the key is not a valid key of encode_for_trees") from None
 
-    def places(self, table: Table) -> dict[str, Ints]:
+    def locate_cells(self, table: Table) -> dict[str, Ints]:
         """For each number column, the index of its cells among the values."""
         places = map_in_threads(
-            lambda column_key: column_key.places(table.frame[column_key.name], table.source), self.columns.values()
+            lambda column_key: column_key.locate_cells(table.frame[column_key.name], table.source),
+            self.columns.values(),
         )
         return dict(zip(self.columns, places, strict=True))
 
-    def encoded(self, table: Table, places: Mapping[str, Ints]) -> pl.DataFrame:
+    def encode(self, table: Table, places: Mapping[str, Ints]) -> pl.DataFrame:
         """The table as codes."""
         frame, source = table.frame, table.source
         return frame.with_columns(
-            *(column_key.published(places[name], frame[name].dtype) for name, column_key in self.columns.items()),
-            *(column_key.renamed(frame[name], source) for name, column_key in self.categories.items()),
-            self.labels.renamed(frame[self.target], source),
+            *(column_key.publish(places[name], frame[name].dtype) for name, column_key in self.columns.items()),
+            *(column_key.rename(frame[name], source) for name, column_key in self.categories.items()),
+            self.labels.rename(frame[self.target], source),
         )
 
 

@@ -47,7 +47,7 @@ class WrittenTree:
         """The classes of the leaves."""
         return tuple(sorted({leaf_class for leaf_class in self.told if leaf_class}))
 
-    def among(self, names: tuple[str, ...]) -> WrittenTree:
+    def renumber_columns(self, names: tuple[str, ...]) -> WrittenTree:
         """The same tree with its columns numbered as given: the file need not name those it never tests."""
         if self.features is None:
             column_places = np.arange(len(names))
@@ -63,7 +63,7 @@ class WrittenTree:
         feature[tests] = column_places[feature[tests]]
         return replace(self, features=names, feature=feature)
 
-    def grown(self, sight: Any, key: TreeKey) -> Any:
+    def build_model(self, sight: Any, key: TreeKey) -> Any:
         """A scikit-learn model of it, with the counts from the encoded table."""
         from sklearn.tree import DecisionTreeClassifier
 
@@ -72,13 +72,13 @@ class WrittenTree:
         names = self.features or ()
         kept = sorted(code for index, code in enumerate(key.labels.codes) if bool((sight.classes == index).any()))
         order = np.array([kept.index(code) if code in kept else -1 for code in key.labels.codes], dtype=np.int64)
-        walked = self._walked(sight, order, len(kept))
+        walked = self._walk_rows(sight, order, len(kept))
         self._refuse_other_leaves(walked.tally, kept)
         tally = walked.tally
         shares = tally / np.maximum(tally.sum(axis=1, keepdims=True), 1)
         parts = {
             "left": self.left, "right": self.right, "feature": self.feature, "threshold": self.threshold,
-            "missing_left": self._missing_left(walked.count), "impurity": 1 - (shares**2).sum(axis=1),
+            "missing_left": self._send_missing(walked.count), "impurity": 1 - (shares**2).sum(axis=1),
             "rows": walked.count, "weight": walked.count, "values": shares,
         }  # fmt: skip
         model: Any = DecisionTreeClassifier()
@@ -88,12 +88,12 @@ class WrittenTree:
         model.feature_names_in_ = np.array(names, dtype=object)
         return model
 
-    def _missing_left(self, count: Ints) -> Bytes:
+    def _send_missing(self, count: Ints) -> Bytes:
         if self.missing_left is not None:
             return self.missing_left
         return np.asarray(count[self.left] > count[self.right], dtype=np.uint8)
 
-    def _walked(self, sight: Any, order: Ints, classes: int) -> Any:
+    def _walk_rows(self, sight: Any, order: Ints, classes: int) -> Any:
         """Send the rows down by their codes, and check that every threshold lies half-way between two of them."""
         codes = type(sight)(sight.seen, sight.seen, np.ones_like(sight.rising), sight.classes)
         nodes: dict[str, npt.NDArray[Any]] = {
@@ -142,7 +142,7 @@ def parse_tree_text(text: str, source: str) -> WrittenTree:
         raise DataError(f"{source}: branches are cut off; export_text has max_depth=…")
     reader = _TreeTextReader(source, [(len(line["bars"]) // 4, line["said"]) for line in lines if line])
     reader.branch(0)
-    return reader.made()
+    return reader.build_tree()
 
 
 class _TreeTextReader:
@@ -163,8 +163,8 @@ class _TreeTextReader:
         while waiting:
             depth, parent, side = waiting.pop()
             if side == "right":
-                self._next(depth - 1, parent)
-            node = self._node(depth)
+                self._read_second_test(depth - 1, parent)
+            node = self._read_node(depth)
             if parent >= 0:
                 (self.left if side == "left" else self.right)[parent] = node
             if not self.told[node]:
@@ -172,7 +172,7 @@ class _TreeTextReader:
         if self.at != len(self.lines):
             self._refuse()
 
-    def _node(self, depth: int) -> int:
+    def _read_node(self, depth: int) -> int:
         """A leaf, or the first of a node's two tests."""
         parsed_test = self._take_line(depth)
         node = len(self.told)
@@ -187,7 +187,7 @@ class _TreeTextReader:
         self.slack.append(0.5 * 10.0 ** -len(test["decimals"] or "") if test and not leaf else 0.0)
         return node
 
-    def _next(self, depth: int, node: int) -> None:
+    def _read_second_test(self, depth: int, node: int) -> None:
         """The second test of a node, the opposite of the first; its branch is one level deeper."""
         test = _TEST.match(self._take_line(depth))
         if test is None or test["sign"] != "> " or test["name"] != self.names[node]:
@@ -202,7 +202,7 @@ class _TreeTextReader:
     def _refuse(self) -> Any:
         raise DataError(f"{self.source}: line {self.at + 1} is not what export_text would write there")
 
-    def made(self) -> WrittenTree:
+    def build_tree(self) -> WrittenTree:
         """The tree read."""
         used = [name for name in dict.fromkeys(self.names) if name]
         bare = all(re.fullmatch(r"feature_\d+", name) for name in used)

@@ -52,7 +52,7 @@ class SearchBudget:
     """Bytes."""
     begun: float = field(default_factory=monotonic)
 
-    def spent(self, memory: int) -> bool:
+    def is_spent(self, memory: int) -> bool:
         """Whether time is up, or this much memory is too much."""
         late = self.seconds is not None and monotonic() - self.begun > self.seconds
         return late or (self.memory is not None and memory > self.memory)
@@ -270,7 +270,7 @@ class _KernelSearch:
                 return True
             if came_back != MORE:
                 self._grow(came_back)
-            if self.halted or budget.spent(self.memory):
+            if self.halted or budget.is_spent(self.memory):
                 return False
 
     def _step(self) -> int:

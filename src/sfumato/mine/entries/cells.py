@@ -57,13 +57,13 @@ class TableCells:
         names = tuple(frame.columns[index] for index in kept)
         return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(hidden))
 
-    def column_of(self, item: int) -> int:
+    def find_column(self, item: int) -> int:
         """The column that an item belongs to."""
         return int(np.searchsorted(self.first, item, side="right")) - 1
 
-    def value_of(self, item: int) -> Any:
+    def get_value(self, item: int) -> Any:
         """The value of an item."""
-        column = self.column_of(item)
+        column = self.find_column(item)
         return self.values[column][item - int(self.first[column])]
 
 

@@ -118,7 +118,7 @@ class LearnerFeatures:
         """Some of the rows."""
         return LearnerFeatures(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded)
 
-    def without(self, column: int) -> LearnerFeatures:
+    def drop_column(self, column: int) -> LearnerFeatures:
         """The other columns."""
         kept = np.arange(len(self.names)) != column
         names = tuple(name for index, name in enumerate(self.names) if index != column)
@@ -130,7 +130,7 @@ class LearnerFeatures:
         numbers[:, column], bins[:, column] = np.nan, self.widths[column]
         return LearnerFeatures(self.names, numbers, bins, self.widths, self.coded)
 
-    def nothing(self) -> LearnerFeatures:
+    def build_empty_row(self) -> LearnerFeatures:
         """A row with nothing visible."""
         return LearnerFeatures(
             self.names, np.full((1, len(self.names)), np.nan), self.widths[None, :], self.widths, self.coded
@@ -179,7 +179,7 @@ class TrainedLearner:
     shares: Floats
     """How often each class was seen."""
 
-    def probabilities(self, rows: LearnerFeatures) -> Floats:
+    def predict_probabilities(self, rows: LearnerFeatures) -> Floats:
         """Rows × classes."""
         if self.model is None:
             return np.broadcast_to(self.shares, (len(rows.bins), len(self.shares))).copy()
@@ -311,12 +311,12 @@ def _guess_column(
     classes = GuessedClasses.of(column.filter(pl.Series(may)), budget.intervals)
     number = classes.number(column)
     lesson = np.flatnonzero(may & (number >= 0))
-    others = features.without(frame.columns.index(name))
+    others = features.drop_column(frame.columns.index(name))
     seed = int(chance.integers(2**31))
     choice = _choose_learner(others, number, np.flatnonzero(may), classes.count, learners, chance, seed)
     taught = _draw_rows(lesson, budget.training_rows, chance)
     model = train_learner(choice.learner, others.rows(taught), number[taught], classes.count, seed)
-    odds = model.probabilities(others.rows(rows)) if classes.count else np.zeros((len(rows), 1))
+    odds = model.predict_probabilities(others.rows(rows)) if classes.count else np.zeros((len(rows), 1))
     guess = odds.argmax(axis=1) if len(lesson) else np.full(len(rows), -1, dtype=np.int64)
     prior = int(np.bincount(number[lesson]).argmax()) if len(lesson) else -1
     return ColumnGuesses(
@@ -351,7 +351,7 @@ def _choose_learner(
             report_progress("learning")
             test, train = tried[fold == part], tried[(fold != part) & (number[tried] >= 0)]
             model = train_learner(name, others.rows(train), number[train], count, seed)
-            right[name][fold == part] = model.probabilities(others.rows(test)).argmax(axis=1) == number[test]
+            right[name][fold == part] = model.predict_probabilities(others.rows(test)).argmax(axis=1) == number[test]
     # Ties go to the first: without a gain, no learner.
     best = max(right, key=lambda name: int(right[name].sum()))
     scores = {name: round(float(flags.mean()), 12) if len(flags) else 0.0 for name, flags in right.items()}
@@ -371,11 +371,13 @@ def measure_leaning(guesses: ColumnGuesses, which: Ints, features: LearnerFeatur
     """
     picked = guesses.guess[which]
     here = np.arange(len(which))
-    before = guesses.model.probabilities(features)[here, picked]
+    before = guesses.model.predict_probabilities(features)[here, picked]
     lost = np.full(features.bins.shape, -np.inf)
     for column in range(len(features.names)):
         seen = features.visible[:, column]
         if seen.any():
-            probabilities_without = guesses.model.probabilities(features.rows(np.flatnonzero(seen)).blank(column))
+            probabilities_without = guesses.model.predict_probabilities(
+                features.rows(np.flatnonzero(seen)).blank(column)
+            )
             lost[seen, column] = before[seen] - probabilities_without[np.arange(int(seen.sum())), picked[seen]]
     return lost

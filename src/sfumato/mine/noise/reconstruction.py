@@ -223,7 +223,7 @@ def reconstruct_distribution(
     low, high = bounded(
         intervals, estimate, counts, channel, (compute_even_shares(fine), starts), confidence, randomness
     )
-    statistic = fit.statistic(estimate.probabilities)
+    statistic = fit.compute_statistic(estimate.probabilities)
     return Reconstruction(
         edges=true,
         probabilities=np.add.reduceat(estimate.probabilities, starts),
@@ -235,7 +235,7 @@ def reconstruct_distribution(
         stopped=estimate.stopped,
         statistic=statistic,
         freedom=fit.freedom,
-        p_value=fit.p_value(statistic),
+        p_value=fit.compute_p_value(statistic),
         count=len(noisy),
         fine_edges=fine,
         fine_probabilities=estimate.probabilities,

@@ -58,18 +58,18 @@ class ChiSquareFit:
         observed = np.add.reduceat(counts, starts).astype(np.float64)
         return cls(np.add.reduceat(channel, starts, axis=0), observed, len(starts) - 1)
 
-    def statistic(self, probabilities: Floats) -> float:
+    def compute_statistic(self, probabilities: Floats) -> float:
         """Σ (observed − expected)² / expected."""
         expected = self.observed.sum() * (self.grouped @ probabilities)
         return float(np.sum((self.observed - expected) ** 2 / np.maximum(expected, 1e-12)))
 
-    def p_value(self, statistic: float) -> float:
+    def compute_p_value(self, statistic: float) -> float:
         """The probability of a statistic this large if the estimate were true."""
         from scipy.special import chdtrc
 
         return float(chdtrc(self.freedom, statistic)) if self.freedom else 1.0
 
-    def enough(self, level: float) -> float:
+    def find_statistic(self, level: float) -> float:
         """The statistic whose p-value is the level."""
         from scipy.special import chdtri
 
@@ -100,7 +100,7 @@ class StepRisk:
         kept = np.clip(kept, 1e-15, 1 - 1e-15)
         return cls(kept, start[:, None] * directions**2 / kept / count)
 
-    def of_steps(self, steps: int) -> float:
+    def measure_risk(self, steps: int) -> float:
         """In units of χ²."""
         fitted = -np.expm1(steps * np.log1p(-self.kept))
         error = np.sqrt(2 / np.pi) * np.sqrt(self.spread @ fitted**2).sum()  # Σ of the bins' mean absolute errors
@@ -248,9 +248,9 @@ def _list_look_points(step: Step, now: Floats, most: int) -> Iterator[tuple[int,
 
 
 def _iterate_until_fit(step: Step, start: Floats, fit: ChiSquareFit, level: float, most: int) -> EmEstimate:
-    enough, now = fit.enough(level), start
+    enough, now = fit.find_statistic(level), start
     for done, now in _list_look_points(step, start, most):
-        if fit.statistic(now) <= enough:
+        if fit.compute_statistic(now) <= enough:
             return EmEstimate(now, done, "chi2")
     return EmEstimate(now, most, "iterations")
 
@@ -260,8 +260,8 @@ def _balance_fit_and_risk(step: Step, start: Floats, fit: ChiSquareFit, risk: St
     kept, best, least, done = dict[int, Floats](), 1, np.inf, 0
     for done, now in _list_look_points(step, start, most):
         kept[done] = now
-        cost = risk.of_steps(done)
-        if (both := fit.statistic(now) + cost) < least:
+        cost = risk.measure_risk(done)
+        if (both := fit.compute_statistic(now) + cost) < least:
             best, least = done, both
         # From here on, risk alone exceeds the current sum; or nothing improves: in 1,168 cases of many kinds it never
         # did.

@@ -40,7 +40,7 @@ class NoisyMoments:
         return np.divide(self.covariance, self.together, out=np.zeros_like(self.covariance), where=self.together > 0)
 
 
-def read_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
+def sum_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
     """Read blocks of rows once; sums are relative to the first block's means, so that large numbers lose no digits."""
     rows, centre = 0, np.zeros(columns)
     sums, products = np.zeros(columns), np.zeros((columns, columns))
@@ -105,7 +105,7 @@ class Spectrum:
         """How many eigenvalues exceed the noise."""
         return int((self.eigenvalues > self.bounds.high).sum())
 
-    def projection(self, kept: int | None = None) -> Floats:
+    def build_projection(self, kept: int | None = None) -> Floats:
         """The projection of centred numbers onto the directions that hold data: the largest eigenvalues', and noiseless
         ones.
         """

@@ -77,11 +77,11 @@ class TreeOnNoise:
 
     def predict(self, records: Any) -> npt.NDArray[Any]:
         """The class of each record of a table or frame with true values."""
-        return np.asarray(self.classes_[self.nodes.predictions[self._leaves(records)]])
+        return np.asarray(self.classes_[self.nodes.predictions[self._find_leaves(records)]])
 
     def predict_proba(self, records: Any) -> Floats:
         """Records × classes: the class shares of the training rows at each record's leaf."""
-        tally = self.nodes.tally[self._leaves(records)]
+        tally = self.nodes.tally[self._find_leaves(records)]
         return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
     def accuracy(self, records: Any) -> float:
@@ -92,19 +92,19 @@ class TreeOnNoise:
         truth = frame.filter(pl.col(self.target).is_not_null())
         if truth.is_empty():
             raise DataError(f'"{self.target}" is missing in all {frame.height} rows; nothing can be compared')
-        predicted = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._leaves(truth)]]
+        predicted = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._find_leaves(truth)]]
         return float((predicted == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
 
     def rules(self) -> str:
         """The tree as text: one line per test and leaf, with the number of training rows."""
-        return self.nodes.text(self.columns, list(self.classes_), self.target)
+        return self.nodes.spell_tests(self.columns, list(self.classes_), self.target)
 
-    def _leaves(self, records: Any) -> Ints:
+    def _find_leaves(self, records: Any) -> Ints:
         frame = _read_records(records)
         absent = [name for name in self.feature_names if name not in frame.columns]
         if absent:
             raise DataError(f"the tree tests missing columns: {', '.join(absent[:12])}")
-        return self.nodes.reached(np.column_stack([column.numbers(frame) for column in self.columns]))
+        return self.nodes.find_leaves(np.column_stack([column.numbers(frame) for column in self.columns]))
 
     def __repr__(self) -> str:
         """Sizes, never a value."""
@@ -157,7 +157,7 @@ def train_tree_on_noise(
     }
     cells = assign_intervals(cells, noisy, _group_rows(labels, held, reconstruct))
     nodes = _grow_tree(cells, noisy, labels, held, min_rows, max_depth, local=reconstruct == "local")
-    nodes = nodes.with_thresholds(tested, [column.noise is not None for column in tested])
+    nodes = nodes.replace_thresholds(tested, [column.noise is not None for column in tested])
     return TreeOnNoise(target, labels.classes, tested, nodes, reconstruct, int((~held).sum()), int(held.sum()))
 
 
@@ -180,9 +180,9 @@ def _grow_tree(
 
         grower = LocalGrower(CodedColumns.of(cells, noisy), noisy, labels.codes, count, min_rows, max_depth)
         nodes, seen = grower.grow(np.flatnonzero(~held), np.flatnonzero(held))
-        return nodes.pruned(seen) if held.any() else nodes
+        return nodes.prune(seen) if held.any() else nodes
     nodes = grow_nodes(cells[~held], labels.codes[~held], count, min_rows, max_depth)
-    return nodes.pruned(nodes.count_classes(cells[held], labels.codes[held])) if held.any() else nodes
+    return nodes.prune(nodes.count_classes(cells[held], labels.codes[held])) if held.any() else nodes
 
 
 def _check_tree_arguments(

@@ -59,7 +59,7 @@ class NoisyIntervals:
         """The number of intervals."""
         return int(self.channel.shape[1])
 
-    def assigned(self, ordered: Ints) -> Ints:
+    def assign_intervals(self, ordered: Ints) -> Ints:
         """The interval of each of some rows, which are given by ascending value."""
         if not len(ordered):
             return np.zeros(0, dtype=np.int64)
@@ -69,7 +69,7 @@ class NoisyIntervals:
         ends[-1] = len(ordered)
         return np.repeat(np.arange(self.width), np.diff(ends, prepend=0))
 
-    def among(self, chosen: Flags) -> Ints:
+    def order_rows(self, chosen: Flags) -> Ints:
         """Chosen rows by ascending value."""
         return self.order[chosen[self.order]]
 
@@ -82,6 +82,6 @@ def assign_intervals(cells: Floats, noisy: dict[int, NoisyIntervals], groups: Se
     for done, (index, column) in enumerate(noisy.items()):
         report_progress("reconstructing columns", done, len(noisy))
         for rows in groups:
-            ordered = column.among(rows)
-            intervals[ordered, index] = column.assigned(ordered)
+            ordered = column.order_rows(rows)
+            intervals[ordered, index] = column.assign_intervals(ordered)
     return intervals

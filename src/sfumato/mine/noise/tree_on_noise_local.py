@@ -51,7 +51,7 @@ class CodedColumns:
             codes[:, index] = np.where(known, np.where(known, column_codes, 0), missing)
         return cls(codes, cuts, missing)
 
-    def threshold(self, column_index: int, code: int) -> float:
+    def place_threshold(self, column_index: int, code: int) -> float:
         """Where a split after a code lies: a value, or for noisy columns the number of the interval plus a half."""
         return float(self.cuts[column_index][code]) if len(self.cuts[column_index]) else code + 0.5
 
@@ -71,7 +71,7 @@ class _NodeRows:
     rows: Ints
     codes: Shorts
 
-    def side(self, chosen: Flags) -> _NodeRows:
+    def select(self, chosen: Flags) -> _NodeRows:
         return _NodeRows(self.rows[chosen], self.codes[chosen])
 
 
@@ -126,8 +126,8 @@ class LocalGrower:
             if split is None:
                 tests.append((LEAF, np.nan, False))
                 continue
-            tests.append((split.feature, self.coded.threshold(split.feature, split.code), split.missing_left))
-            stack += self._children(pending, split, node)
+            tests.append((split.feature, self.coded.place_threshold(split.feature, split.code), split.missing_left))
+            stack += self._build_children(pending, split, node)
         feature, threshold, missing = (np.array(part) for part in zip(*tests, strict=True))
         sides = np.array(children, dtype=np.int64)
         nodes = TreeNodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
@@ -142,13 +142,13 @@ class LocalGrower:
         if rows < 2 * self.min_rows or pending.depth == self.max_depth or int((tally > 0).sum()) < 2:
             return None, pending
         if pending.depth and rows >= self.reconstruct_from:  # at the root it has been done
-            grow, held = (self._reconstructed(part, pending.tested) for part in (pending.grow, pending.held))
+            grow, held = (self._reconstruct(part, pending.tested) for part in (pending.grow, pending.held))
             pending = replace(pending, grow=grow, held=held)
-        return find_best_split(
+        return find_purest_split(
             pending.grow.codes, self.classes[pending.grow.rows], self.count, self.coded.missing, self.min_rows
         ), pending
 
-    def _reconstructed(self, part: _NodeRows, tested: frozenset[int]) -> _NodeRows:
+    def _reconstruct(self, part: _NodeRows, tested: frozenset[int]) -> _NodeRows:
         codes, classes = part.codes.copy(), self.classes[part.rows]
         for index, column in self.noisy.items():
             if index in tested:
@@ -158,10 +158,10 @@ class LocalGrower:
             ordered = known[np.argsort(rank[known])]
             for which in range(self.count):
                 of_class = ordered[classes[ordered] == which]
-                codes[of_class, index] = column.assigned(part.rows[of_class])
+                codes[of_class, index] = column.assign_intervals(part.rows[of_class])
         return _NodeRows(part.rows, codes)
 
-    def _children(self, pending: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
+    def _build_children(self, pending: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
         """The right child first, so that the left one is grown next."""
         tested = pending.tested | {split.feature}
         goes = [
@@ -178,14 +178,14 @@ class LocalGrower:
                 left,
                 pending.depth + 1,
                 tested,
-                pending.grow.side(goes[0] == left),
-                pending.held.side(goes[1] == left),
+                pending.grow.select(goes[0] == left),
+                pending.held.select(goes[1] == left),
             )
             for left in (False, True)
         ]
 
 
-def find_best_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows: int) -> _NodeSplit | None:
+def find_purest_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows: int) -> _NodeSplit | None:
     """The test with the smallest Gini impurity; ties go to the first column and the lowest code.
 
     Rows with a missing value go where more of the others go.

@@ -47,7 +47,7 @@ class TreeNodes:
         """The class that each node predicts."""
         return np.asarray(self.tally.argmax(axis=1))
 
-    def reached(self, rows: Floats) -> Ints:
+    def find_leaves(self, rows: Floats) -> Ints:
         """The leaf of each row."""
         nodes = np.zeros(len(rows), dtype=np.int64)
         going = np.arange(len(rows)) if self.feature[0] != LEAF else np.zeros(0, dtype=np.int64)
@@ -62,13 +62,13 @@ class TreeNodes:
     def count_classes(self, rows: Floats, classes: Ints) -> Ints:
         """Nodes × classes: how many of some rows pass."""
         width = self.tally.shape[1]
-        flat = np.bincount(self.reached(rows) * width + classes, minlength=self.tally.size)
+        flat = np.bincount(self.find_leaves(rows) * width + classes, minlength=self.tally.size)
         seen = flat.reshape(self.tally.shape).astype(np.int64)
         for node in np.flatnonzero(self.feature != LEAF)[::-1]:
             seen[node] = seen[self.left[node]] + seen[self.right[node]]
         return seen
 
-    def pruned(self, seen: Ints) -> TreeNodes:
+    def prune(self, seen: Ints) -> TreeNodes:
         """Without tests that do not improve predictions for held-out rows (Quinlan's reduced-error pruning).
 
         `seen` counts those rows, nodes × classes.
@@ -81,9 +81,9 @@ class TreeNodes:
                 feature[node] = LEAF
             else:
                 below[node] = under
-        return self._without_orphans(feature)
+        return self._drop_orphans(feature)
 
-    def _without_orphans(self, feature: Ints) -> TreeNodes:
+    def _drop_orphans(self, feature: Ints) -> TreeNodes:
         kept = np.zeros(len(feature), dtype=np.bool_)
         kept[0] = True
         for node in np.flatnonzero(feature != LEAF):
@@ -97,7 +97,7 @@ class TreeNodes:
             self.tally[kept],
         )  # fmt: skip
 
-    def with_thresholds(self, columns: Sequence[TreeColumn], interval: Sequence[bool]) -> TreeNodes:
+    def replace_thresholds(self, columns: Sequence[TreeColumn], interval: Sequence[bool]) -> TreeNodes:
         """Tests of interval numbers as tests of values: up to an interval's upper edge."""
         threshold = self.threshold.copy()
         for node in np.flatnonzero(self.feature != LEAF):
@@ -108,7 +108,7 @@ class TreeNodes:
                 threshold[node] = np.nextafter(edge, -np.inf)
         return TreeNodes(self.feature, threshold, self.left, self.right, self.missing_left, self.tally)
 
-    def text(self, columns: Sequence[TreeColumn], classes: Sequence[Any], target: str) -> str:
+    def spell_tests(self, columns: Sequence[TreeColumn], classes: Sequence[Any], target: str) -> str:
         """One line per test and leaf, like scikit-learn's `export_text`."""
         lines: list[str] = []
         stack: list[tuple[int, int, str]] = [(0, 0, "")]

@@ -30,7 +30,7 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError
-from sfumato.mine.patterns.inference_channels import check_k
+from sfumato.mine.patterns.inference_channels import check_pattern_k
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.mine.patterns.support_worlds import NO_DATABASE, SupportWorlds, count_basket_kinds
 from sfumato.patterns import Patterns
@@ -127,7 +127,7 @@ def _list_deduction_intervals(counts: list[int | None], size: int) -> Iterator[t
 
 def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     """Every pattern that the published supports force to 1 to k − 1 people; longer ones follow shorter ones."""
-    check_k(k)
+    check_pattern_k(k)
     if not isinstance(patterns, Patterns):
         raise DataError(
             f"published patterns or rules are examined, not {type(patterns).__name__}; of a release, give its data; "
@@ -150,13 +150,13 @@ def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) 
     ceiling = None if patterns.complete_from is None else patterns.complete_from - 1
     while True:
         known = KnownSets.of(offsets, codes, supports, patterns.baskets)
-        records = known.small_patterns(k, border=True, ceiling=ceiling)
+        records = known.find_small_patterns(k, border=True, ceiling=ceiling)
         if (records[:, KIND] == CONTRADICTION).any():
             raise DataError(NO_DATABASE)
         derived = records[records[:, KIND] == DERIVED]
         if not len(derived) or (until_found and len(derived) < len(records)):
             return SupportReasoning(known, records, len(patterns))
-        sets = [(*known.members(node), item) for node, item in derived[:, [NODE, ITEM]].tolist()]
+        sets = [(*known.list_members(node), item) for node, item in derived[:, [NODE, ITEM]].tolist()]
         offsets = np.concatenate((offsets, offsets[-1] + np.cumsum([len(itemset) for itemset in sets])))
         codes = np.concatenate((codes, np.array([code for itemset in sets for code in itemset], dtype=np.int32)))
         supports = np.concatenate((supports, derived[:, LEAST]))
@@ -167,7 +167,7 @@ def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None,
 
     A time of the clock at which to end is observed only with more than `EXACT_ITEMS` items.
     """
-    search = SupportWorlds.of(patterns).forced(
+    search = SupportWorlds.of(patterns).find_forced(
         k, [] if witness is None else [witness], inf if len(patterns.items) <= EXACT_ITEMS else until
     )
     names = patterns.items
@@ -202,7 +202,7 @@ def _decode_records(reasoning: SupportReasoning, names: Items) -> Iterator[Force
     for kind, node, item, mask, other, least, most in reasoning.records.tolist():
         if kind == DERIVED:
             continue
-        members = reasoning.known.members(node) + (() if item < 0 else (item,))
+        members = reasoning.known.list_members(node) + (() if item < 0 else (item,))
         masks = (mask, other) if kind == EITHER else (mask,)
         yield ForcedPattern(tuple(_build_conjunction(members, held, names) for held in masks), least, most)
 

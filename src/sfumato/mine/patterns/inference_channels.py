@@ -36,13 +36,13 @@ def inference_channels(baskets: Baskets, min_support: Support, k: int, maximal: 
     may be empty. With `maximal`, only channels that lie inside no other: no channel has a smaller or equal `inner` and
     a larger or equal `outer`. The sets of such a channel include those of all channels inside it.
     """
-    check_k(k)
+    check_pattern_k(k)
     itemsets = find_itemsets(baskets, min_support)
     known = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
-    return build_channel_frame(known, known.small_patterns(k, border=False), baskets.items, maximal)
+    return build_channel_frame(known, known.find_small_patterns(k, border=False), baskets.items, maximal)
 
 
-def check_k(k: int) -> int:
+def check_pattern_k(k: int) -> int:
     """Validate k, the smallest number of people that may share a pattern."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise PolicyError("k must be a whole number of people, 1 or more")

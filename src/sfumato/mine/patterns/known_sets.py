@@ -45,10 +45,10 @@ class KnownSets:
             fits = _flag_complete_sets(levels, table)
             left_over.append(rows[~fits])
             levels.append(_SetLevel.of(levels, table[fits], rows[fits]))
-        return cls._joined(levels, supports, baskets, np.concatenate([np.zeros(0, np.int64), *left_over]))
+        return cls._join(levels, supports, baskets, np.concatenate([np.zeros(0, np.int64), *left_over]))
 
     @classmethod
-    def _joined(cls, levels: Sequence[_SetLevel], supports: Ints, baskets: int, left_over: Ints) -> KnownSets:
+    def _join(cls, levels: Sequence[_SetLevel], supports: Ints, baskets: int, left_over: Ints) -> KnownSets:
         sizes = [1, *(len(level.rows) for level in levels)]
         begins = np.cumsum([0, *sizes])
         parents = [np.zeros(0, np.int64), *(level.parents + begins[index] for index, level in enumerate(levels))]
@@ -70,11 +70,11 @@ class KnownSets:
         """The number of items of the largest set."""
         return int(np.diff(self.offsets).max(initial=0))
 
-    def members(self, node: int) -> tuple[int, ...]:
+    def list_members(self, node: int) -> tuple[int, ...]:
         """The items of a node's set."""
         return tuple(self.codes[self.offsets[node] : self.offsets[node + 1]].tolist())
 
-    def maximal(self) -> Flags:
+    def flag_maximal(self) -> Flags:
         """Which nodes have no larger known set above them."""
         is_maximal = np.ones(len(self.rows), dtype=bool)
         levels = np.diff(self.offsets)
@@ -88,7 +88,7 @@ class KnownSets:
             below.append(_SetLevel.of(below, table, nodes))
         return is_maximal
 
-    def small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
+    def find_small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
         """Patterns that the supports put between 1 and k − 1, as records (see the kernel)."""
         from sfumato.kernels.patterns.small_patterns import WIDTH, find_small_patterns
 

@@ -95,7 +95,7 @@ class SupportWorlds:
         held = (cells & np.array(masks)[:, None]) == np.array(masks)[:, None]
         return cls(count, held.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
 
-    def forced(self, k: int, witnesses: list[Ints], until: float = inf) -> ForcedSearch:
+    def find_forced(self, k: int, witnesses: list[Ints], until: float = inf) -> ForcedSearch:
         """Every conjunction that has between 1 and k − 1 baskets in all databases, or those found until a time."""
         forced: list[ForcedCells] = []
         try:
@@ -119,7 +119,7 @@ class SupportWorlds:
             row[kinds] = 1
             other = self._find_other_world(row, k, until)
             if other is None:
-                forced.append(ForcedCells(present, absent, *self._range(row, until)))
+                forced.append(ForcedCells(present, absent, *self._find_range(row, until)))
             else:
                 pool.append(other)
 
@@ -154,7 +154,7 @@ class SupportWorlds:
             raise DataError(NO_DATABASE)
         return solution.astype(np.int64)
 
-    def _range(self, row: Floats, until: float) -> tuple[int, int]:
+    def _find_range(self, row: Floats, until: float) -> tuple[int, int]:
         ends = [self._solve_world(row, (0, np.inf), sign * row, until) for sign in (1, -1)]
         least, most = (0 if world is None else round(float(world @ row)) for world in ends)
         return least, most

@@ -24,12 +24,12 @@ _END = "-1"
 
 def save_subsequences(patterns: pl.DataFrame, path: str | PathLike[str]) -> None:
     """Write a frame of ``pattern`` and ``support``."""
-    from sfumato.data.basket_files import number_items, write_text
+    from sfumato.data.basket_files import number_spmf_items, write_text
 
     file = Path(path)
     rows = [_list_elements(pattern) for pattern in patterns["pattern"].to_list()]
     items: list[Any] = sorted({item for row in rows for element in row for item in element})
-    header, words = number_items(file, items)
+    header, words = number_spmf_items(file, items)
     word_of = dict(zip(items, words, strict=True))
     lines = [
         " ".join(word for element in row for word in (*(word_of[item] for item in element), _END)) + f" #SUP: {support}"

@@ -47,11 +47,11 @@ Allow = Callable[[int, int], None]
 
 def search_subsequences(sequences: Sequences, question: SubsequenceQuestion, allow: Allow) -> list[FoundPatterns]:
     """All patterns that are asked for, in pieces, in order."""
-    layout = lay_out(sequences, question)
-    return _ThreadedSearch(question, layout, allow).run() if layout.codes.size else []
+    layout = lay_out_sequences(sequences, question)
+    return _ThreadedSequenceSearch(question, layout, allow).run() if layout.codes.size else []
 
 
-def lay_out(sequences: Sequences, question: SubsequenceQuestion) -> SequenceLayout:
+def lay_out_sequences(sequences: Sequences, question: SubsequenceQuestion) -> SequenceLayout:
     """Rank the frequent items and lay out the sequences for the search that fits."""
     if len(sequences) > MOST_ROWS or sequences.codes.size > 1 << 31:
         raise DataError(f"{len(sequences):,} sequences are more than one search takes; mine a part of them")
@@ -141,7 +141,7 @@ def _lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout) -> 
 
 
 @dataclass(slots=True)
-class _TaskBatch:
+class _SequenceBatch:
     """Tasks that one thread does in sequence, and what it found."""
 
     first: int
@@ -149,7 +149,7 @@ class _TaskBatch:
     pieces: list[FoundPatterns] = field(default_factory=list)
 
 
-class _ThreadedSearch:
+class _ThreadedSequenceSearch:
     """One search, in one or two threads."""
 
     def __init__(self, question: SubsequenceQuestion, layout: SequenceLayout, allow: Allow) -> None:
@@ -181,7 +181,7 @@ class _ThreadedSearch:
         while (number := next(self.next_batch)) < len(self.batches):
             batch = self.batches[number]
             worker.begin(batch.first, batch.stop)
-            for is_full in worker.steps(FIRST_WORK if is_first and self.other is None else WORK):
+            for is_full in worker.search_in_steps(FIRST_WORK if is_first and self.other is None else WORK):
                 if self.is_stopped or self.failures:
                     return
                 if is_full:
@@ -206,7 +206,7 @@ class _ThreadedSearch:
         except BaseException as failure:  # passed to the waiting thread
             self.failures.append(failure)
 
-    def _keep(self, worker: SubsequenceWorker, batch: _TaskBatch) -> None:
+    def _keep(self, worker: SubsequenceWorker, batch: _SequenceBatch) -> None:
         if not worker.has_output:
             return
         piece = worker.drain()
@@ -216,10 +216,10 @@ class _ThreadedSearch:
         batch.pieces.append(piece)
 
 
-def _cut_tasks(layout: SequenceLayout) -> list[_TaskBatch]:
+def _cut_tasks(layout: SequenceLayout) -> list[_SequenceBatch]:
     """Cut the tasks into batches of about equal shares."""
     tasks = layout.codes.size
     shares = np.cumsum(layout.counts)
     cuts = np.searchsorted(shares, shares[-1] * np.arange(1, BATCHES + 1) // BATCHES)
     ends = (np.unique(np.minimum(cuts, tasks - 1)) + 1).tolist()
-    return [_TaskBatch(first, stop) for first, stop in zip([0, *ends[:-1]], ends, strict=True)]
+    return [_SequenceBatch(first, stop) for first, stop in zip([0, *ends[:-1]], ends, strict=True)]

@@ -129,7 +129,7 @@ class SubsequenceWorker:
         )
 
         children, entries = 8 * over_joins.MOST_CHILDREN, 4096
-        self._joined = JoinRows(
+        self._join = JoinRows(
             *_make_empty(entries, np.uint64, np.uint64, np.uint64, np.uint32),
             *_make_empty(over_joins.MOST_ITEMS, np.int32),
             *_make_empty(items, np.int32),
@@ -157,7 +157,7 @@ class SubsequenceWorker:
             self._frames[0, over_lists.AT], self._frames[0, over_lists.STOP] = first, stop
             self._frames[0, over_lists.ITEMS] = layout.codes.size
 
-    def steps(self, work: int) -> Iterator[bool]:
+    def search_in_steps(self, work: int) -> Iterator[bool]:
         """Search until done; regularly yield whether the buffer is full and must be drained."""
         while (status := self._advance_search(work)) != DONE:
             yield status == FULL
@@ -197,7 +197,7 @@ class SubsequenceWorker:
         assert self._layout.elements is not None
         return EndSearch(
             self._state, self._output, self._path, self._ranks, self._layout.elements, self._ends, self._extensions,
-            self._insertions, self._joined, self._join_stack,
+            self._insertions, self._join, self._join_stack,
         )  # fmt: skip
 
     def _grow_to(self, which: int, needed: int) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The search for the best set of cut points: a good set first, then the tree of all sets (`k_optimize.py`).
 
-Rows are compressed to distinct ones with weights; the loops are in `kernels/k_optimize.py`. Work is measured in row
-visits, not in seconds, so that a finished search gives the same answer on every machine.
+Rows are compressed to distinct ones with weights; the loops are in `kernels/anonymity/k_optimize.py`. Work is
+measured in row visits, not in seconds, so that a finished search gives the same answer on every machine.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class CutSearch:
             outcome = tree.search_cuts(self._table, self._work, stack, _CHUNK)
             walked += _CHUNK
             if outcome == tree.FULL:
-                stack = _doubled(stack)
+                stack = _double_space(stack)
             if stack.state[tree.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
             elif 2 * (self._spent - spent) < walked:  # a better set found now prunes the tree sooner
@@ -285,7 +285,7 @@ def _make_stack(rows: int, values: int, depth: int) -> CutStack:
     )
 
 
-def _doubled(stack: CutStack) -> CutStack:
+def _double_space(stack: CutStack) -> CutStack:
     """The same state, with twice the space."""
     rows, class_starts, tails, frames = (np.concatenate([part, np.zeros_like(part)]) for part in stack[:4])
     return stack._replace(rows=rows, class_starts=class_starts, tails=tails, frames=frames)

@@ -104,7 +104,7 @@ def explain_levels(method: Generalize, levels: Levels, table: Table) -> LevelRea
     if method.search == "heuristic" and not is_small:
         return LevelReasons()
     judge = ModelJudge(method.models)
-    grouping = judge.grouping(select_participants(table, overlapping=True)[0])
+    grouping = judge.build_grouping(select_participants(table, overlapping=True)[0])
     return LevelReasons(
         _explain_columns(grouping, judge, method, levels),
         _list_lattice_nodes(grouping, judge, method, levels) if is_small else (),
@@ -132,15 +132,15 @@ def _explain_column(
     from sfumato.protect.anonymity.metrics import compute_loss
 
     level = levels[number]
-    now = grouping.judged(levels, judge).suppressed
+    now = grouping.judge(levels, judge).suppressed
     if level == 0:
         return Why(name, 0, 0, now, most, None, None, None)
     one_finer = (*levels[:number], level - 1, *levels[number + 1 :])
-    forced = grouping.judged(one_finer, judge).suppressed
+    forced = grouping.judge(one_finer, judge).suppressed
     ceiling = tuple(level - 1 if i == number else size - 1 for i, size in enumerate(grouping.shape))
     weights = method.list_column_weights(grouping.names)
     best = find_optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
-    needed = None if best else grouping.judged(ceiling, judge).suppressed / grouping.rows
+    needed = None if best else grouping.judge(ceiling, judge).suppressed / grouping.rows
     return Why(
         column=name,
         level=level,
@@ -162,7 +162,7 @@ def _list_lattice_nodes(
     rolled, most = RollUp(grouping), _count_suppressible(method, grouping)
     nodes = []
     for node in product(*(range(size) for size in grouping.shape)):
-        verdict = rolled.below(node).verdict(node, judge)
+        verdict = rolled.below(node).decide(node, judge)
         will_do = verdict.suppressed <= most and verdict.classes > 0
         loss = float(compute_loss(grouping, verdict))
         nodes.append(LatticeNode(node, verdict.suppressed, will_do, node == levels, loss))

@@ -134,7 +134,7 @@ class Generalize(Method):
         table, numbers = select_participants(data, overlapping=True)
         report_progress("encoding the table")
         judge = ModelJudge(self.models)
-        grouping = judge.grouping(table)
+        grouping = judge.build_grouping(table)
         most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
         weights = self.list_column_weights(table.quasi_identifying)
         best = (
@@ -149,7 +149,7 @@ class Generalize(Method):
         local = len(recoded.nodes) > 1
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         hidden = self._choose_hidden_columns(table, judge, suppressed)
-        published = self._published(table, grouping, recoded, hidden)
+        published = self._build_published(table, grouping, recoded, hidden)
         losses = compute_local_losses(grouping, recoded) if local else compute_losses(grouping, best.best)
         classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
@@ -223,14 +223,14 @@ class Generalize(Method):
         self, nodes: Sequence[Levels], grouping: Grouping, judge: ModelJudge, weights: Weights | None
     ) -> NodeVerdict | None:
         return min(
-            (grouping.verdict(levels, judge) for levels in nodes),
+            (grouping.decide(levels, judge) for levels in nodes),
             key=lambda v: (compute_cost(self.metric, grouping, v, weights), sum(v.levels), v.levels),
             default=None,
         )
 
     def _recode_rows(self, grouping: Grouping, judge: ModelJudge, best: NodeVerdict, most: int) -> RecodedRows:
         """One node for everybody, or each person at their own."""
-        suppressed = grouping.suppressed_rows(best.levels, judge)
+        suppressed = grouping.flag_suppressed_rows(best.levels, judge)
         everybody = RecodedRows(np.array([best.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
         if self.recoding == "global":
             return everybody
@@ -240,7 +240,7 @@ class Generalize(Method):
             walked = recode_suppressed_rows(grouping, judge, everybody)
         return min(walked, everybody, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
-    def _published(
+    def _build_published(
         self, table: Table, grouping: Grouping, recoded: RecodedRows, hidden: tuple[str, ...] | None
     ) -> Table:
         suppressed = recoded.node_of_row < 0
@@ -252,7 +252,7 @@ class Generalize(Method):
                 return column
             number = table.quasi_identifying.index(column.name)
             everybody = int(recoded.nodes[0, number]) if len(recoded.nodes) == 1 else None
-            levels = recoded.levels(number) if everybody is None else everybody
+            levels = recoded.list_levels(number) if everybody is None else everybody
             if starred is None and not np.any(levels):
                 return column
             return grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(column.name)
@@ -286,9 +286,9 @@ class Generalize(Method):
 
     def explain_impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
         """Why no levels satisfy the models, and what would."""
-        top = grouping.verdict(tuple(size - 1 for size in grouping.shape), judge)
+        top = grouping.decide(tuple(size - 1 for size in grouping.shape), judge)
         cures = []
-        if grouping.rows and top.classes and not grouping.judged(top.levels, judge).forbidden:
+        if grouping.rows and top.classes and not grouping.judge(top.levels, judge).forbidden:
             cures.append(f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more")
         k = self._find_largest_k(grouping, top.levels, most)
         if k:
@@ -305,7 +305,7 @@ class Generalize(Method):
         others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
 
         def does(k: int) -> bool:
-            judged = grouping.judged(top, ModelJudge((*others, KAnonymity(k=k))))
+            judged = grouping.judge(top, ModelJudge((*others, KAnonymity(k=k))))
             return judged.suppressed <= most and not judged.forbidden and not judged.refused.all()
 
         low, high = 1, asked
@@ -326,7 +326,7 @@ def minimal_nodes(
     """
     usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(tuple(models))
-    grouping = judge.grouping(usable)
+    grouping = judge.build_grouping(usable)
     return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
 
 

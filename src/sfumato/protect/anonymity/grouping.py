@@ -2,7 +2,7 @@
 """The rows of a table, ready to be grouped at any node of the lattice of its hierarchies.
 
 Rows are compressed to distinct ones with weights; each column's hierarchy becomes lookup tables; a node is then grouped
-in one pass (`kernels/lattice.py`). Missing cells count by their declared meaning.
+in one pass (`kernels/anonymity/lattice.py`). Missing cells count by their declared meaning.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sfumato.protect.anonymity.node_classes import (
     judge_classes,
 )
 from sfumato.protect.anonymity.overlapping_classes import overlap_classes
-from sfumato.protect.anonymity.row_blocks import find_sorted_column, split_rows
+from sfumato.protect.anonymity.row_blocks import find_sorted_column, split_into_blocks
 from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
 from sfumato.table import Missing, Table
 
@@ -67,7 +67,7 @@ class Grouping:
         self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
         self._own: Levels | None = None  # the node at which every row is a class of its own
         everybody = codes if population is None else np.concatenate([codes, population], axis=1)
-        first, of_row = self._distinct(np.ascontiguousarray(everybody), distinct=distinct and population is None)
+        first, of_row = self._find_distinct(np.ascontiguousarray(everybody), distinct=distinct and population is None)
         self.distinct_of_row = of_row[:given]
         count = int(of_row.max(initial=-1)) + 1
         weights = np.bincount(self.distinct_of_row, weights=weights, minlength=count).astype(np.int64)
@@ -111,7 +111,7 @@ class Grouping:
         self._bundled = [bundle_codes(codes, self._widths, columns) for columns in self._bundles]
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
-    def distinct(self) -> tuple[Codes, Ints]:
+    def list_distinct(self) -> tuple[Codes, Ints]:
         """The distinct rows of the table (one row of codes per column), and how often each occurs."""
         return self._codes[:, : self._ours], self._weights[: self._ours]
 
@@ -120,33 +120,33 @@ class Grouping:
         """The number of distinct rows in the table."""
         return self._ours
 
-    def narrowed(self, kept: Flags) -> Grouping:
+    def narrow(self, kept: Flags) -> Grouping:
         """Only some of the distinct rows, grouped among themselves; shares stay those of the whole table."""
         part = copy.copy(self)
         part._ours = int(kept.sum())
         part._population = None
-        part.sensitive = {name: column.of_rows(kept) for name, column in self.sensitive.items()}
+        part.sensitive = {name: column.take_rows(kept) for name, column in self.sensitive.items()}
         part._prepare_columns(
             np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept]
         )
         return part
 
-    def coarsened(self, levels: Levels) -> Grouping:
+    def coarsen(self, levels: Levels) -> Grouping:
         """One row for each class of a node: every coarser node has the same classes, from fewer rows.
 
         Not possible if classes overlap or a population is compared with. Work arrays are shared, so a judgement is
         valid until either grouping is used again.
         """
-        return self.merged(levels, self.classes(levels))
+        return self.merge(levels, self.classes(levels))
 
-    def merged(self, levels: Levels, classes: NodeClasses) -> Grouping:
+    def merge(self, levels: Levels, classes: NodeClasses) -> Grouping:
         """The same from the classes that were just counted."""
         assert self.plain
         part = copy.copy(self)
         part.__dict__ |= {"lost": self.lost, "_spared": self._spared, "marginals": self.marginals}
         count = part._ours = len(classes.sizes)
         part._own, part.origin = levels, self.origin[classes.first]
-        part.sensitive = {name: column.merged(classes.pairs(name)) for name, column in self.sensitive.items()}
+        part.sensitive = {name: column.merge(classes.count_values(name)) for name, column in self.sensitive.items()}
         part._numbers = self._numbers.shorten(count)
         part._hold(np.ascontiguousarray(self._codes[:, classes.first]), classes.sizes.copy())
         return part
@@ -157,7 +157,7 @@ class Grouping:
         equal = self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any()
         return equal and self._population is None
 
-    def meeting(self, row: int) -> Ints:
+    def find_meeting_nodes(self, row: int) -> Ints:
         """For each distinct row, the number of the finest node at which it shares a class with a given one.
 
         Rows that never do get the number of nodes.
@@ -182,7 +182,7 @@ class Grouping:
     def _stacked(self) -> list[Codes]:
         return [np.array([table for table, _ in tables]) for tables in self._tables]
 
-    def _distinct(self, codes: Codes, *, distinct: bool) -> tuple[Ints | slice, Codes]:
+    def _find_distinct(self, codes: Codes, *, distinct: bool) -> tuple[Ints | slice, Codes]:
         """The first of the rows that are equal, and for each row which of them it is equal to."""
         if distinct:
             return slice(None), np.arange(codes.shape[1], dtype=np.int32)
@@ -206,7 +206,7 @@ class Grouping:
         ]
         bounds = [0, len(self._weights)]
         if self._sorted is not None:
-            bounds = split_rows(self._codes[self._sorted], self._tables[self._sorted][levels[self._sorted]][0])
+            bounds = split_into_blocks(self._codes[self._sorted], self._tables[self._sorted][levels[self._sorted]][0])
         count = numbers.number_classes(kernels, columns, self._weights, bounds)
         return numbers.of_row, numbers.sizes[:count]
 
@@ -258,7 +258,7 @@ class Grouping:
         here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
         return overlap_classes(plain, groups, unknown, here)
 
-    def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
+    def _find_refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
         """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""
         classes = self.classes(levels)
         refused = refuses(classes)
@@ -270,15 +270,15 @@ class Grouping:
             refused = again
         return classes, refused
 
-    def judged(self, levels: Levels, judge: ClassJudge) -> JudgedNode:
+    def judge(self, levels: Levels, judge: ClassJudge) -> JudgedNode:
         """Group the rows at a node and judge the classes."""
-        return judge_classes(levels, *self._refused(levels, judge.refuses), judge)
+        return judge_classes(levels, *self._find_refused(levels, judge.refuses), judge)
 
-    def verdict(self, levels: Levels, judge: ClassJudge) -> NodeVerdict:
+    def decide(self, levels: Levels, judge: ClassJudge) -> NodeVerdict:
         """Group, judge and count the cost at a node."""
-        return self.cost(self.judged(levels, judge))
+        return self.count_cost(self.judge(levels, judge))
 
-    def cost(self, judged: JudgedNode) -> NodeVerdict:
+    def count_cost(self, judged: JudgedNode) -> NodeVerdict:
         """Count the cost of a node that was just judged."""
         levels, classes, refused = judged.levels, judged.classes, judged.refused
         excess, lasting = self._add_up_suppression(judged)
@@ -316,9 +316,9 @@ class Grouping:
             )
         return excess, lasting
 
-    def suppressed_rows(self, levels: Levels, judge: ClassJudge) -> Flags:
+    def flag_suppressed_rows(self, levels: Levels, judge: ClassJudge) -> Flags:
         """Which rows of the table are suppressed at a node."""
-        judged = self.judged(levels, judge)
+        judged = self.judge(levels, judge)
         flags: Flags = judged.refused[judged.classes.of_row][self.distinct_of_row]
         return flags
 

@@ -141,7 +141,7 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
         marks[done] = _flag_part_starts(here)[~kept]
         if not wanting.any():
             break
-        places, here = places[kept], here.some(open_parts)
+        places, here = places[kept], here.take(open_parts)
         block, wanting = block[open_parts], wanting[open_parts]
         target = block if turn == _ROUNDS else _choose_merge_targets(here, block, wanting, columns, judge.least)
         here = here.regroup_parts(np.unique(target, return_inverse=True)[1].ravel()[here.of_place])
@@ -152,7 +152,7 @@ def _flag_refused_parts(parts: RowParts, rows: int, judge: GroupJudgement) -> Fl
     """Which parts are refused; lines in none of them form one more group that does not count."""
     of_line = np.full(rows, len(parts.starts) - 1, dtype=np.int32)
     of_line[parts.order] = parts.of_place
-    return judge.refused(of_line)[: len(parts.starts) - 1]
+    return judge.flag_refused(of_line)[: len(parts.starts) - 1]
 
 
 def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns: PartitionColumns, least: int) -> Ints:

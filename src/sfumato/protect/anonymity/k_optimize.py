@@ -92,7 +92,7 @@ class KOptimize(Method):
             )
         report_progress("encoding the table")
         columns = [_OrderedColumn.of(table, name) for name in table.quasi_identifying]
-        labels = self._labels(table)
+        labels = self._number_target_classes(table)
         best = self._search(columns, labels)
         pieces = [_ColumnPieces.of(column, cuts) for column, cuts in zip(columns, best.cuts, strict=True)]
         sizes = _count_rows_in_same_pieces(pieces)
@@ -103,20 +103,20 @@ class KOptimize(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(table, hidden),
+            claims=self._list_claims(table, hidden),
             losses=_compute_cut_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
             details=_collect_cut_details(pieces, best, kept, starred),
-            changes=state_blanked(self._changes(table, published, pieces, bool(starred.any())), hidden or ()),
+            changes=state_blanked(self._state_changes(table, published, pieces, bool(starred.any())), hidden or ()),
         )
 
-    def _changes(
+    def _state_changes(
         self, table: Table, published: Table, pieces: Sequence[_ColumnPieces], starred: bool
     ) -> tuple[Change, ...]:
         cut = {one.column.name: ChangeKind.KEPT if one.whole else ChangeKind.RANGES for one in pieces}
         stated = state_changes(self, table, published, cut)
         return tuple(replace(change, starred=starred and change.column in cut) for change in stated)
 
-    def _labels(self, table: Table) -> Codes | None:
+    def _number_target_classes(self, table: Table) -> Codes | None:
         if self.target is None:
             return None
         if self.target not in table.frame.columns or self.target in table.identifying:
@@ -134,7 +134,7 @@ class KOptimize(Method):
         )
         return search.run()
 
-    def _claims(self, table: Table, hidden: tuple[str, ...] | None) -> tuple[Claim, ...]:
+    def _list_claims(self, table: Table, hidden: tuple[str, ...] | None) -> tuple[Claim, ...]:
         """How many rows are suppressed is a loss: the cheapest cuts decide it, so it cannot be promised."""
         return (
             KAnonymity(k=self.k).claim({"starred_rows": "class" if hidden is None else "suppressed"}),
@@ -247,7 +247,7 @@ class _ColumnPieces:
         """Whether every value is its own piece."""
         return len(self.labels) == self.column.width
 
-    def published(self, starred: Flags) -> pl.Series:
+    def publish(self, starred: Flags) -> pl.Series:
         """The label of every cell."""
         places = np.where(starred, len(self.labels), self.of_row)
         return pl.Series(self.column.name, [*self.labels, SUPPRESSED], dtype=pl.String).gather(places)
@@ -262,7 +262,7 @@ def _count_rows_in_same_pieces(pieces: Sequence[_ColumnPieces]) -> Ints:
 def _publish_pieces(table: Table, pieces: Sequence[_ColumnPieces], starred: Flags) -> Table:
     frame = table.frame.drop(table.identifying)
     return table.with_frame(
-        frame.with_columns(piece.published(starred) for piece in pieces if starred.any() or not piece.whole)
+        frame.with_columns(piece.publish(starred) for piece in pieces if starred.any() or not piece.whole)
     )
 
 
@@ -301,7 +301,7 @@ def _compute_piece_loss(table: Table, pieces: Sequence[_ColumnPieces], starred: 
     for piece in pieces:
         domain = Domain.of(table.frame[piece.column.name], table.hierarchies.get(piece.column.name))
         counts = np.bincount(piece.of_row[~starred], minlength=len(piece.labels))
-        lost += float(counts @ domain.losses(piece.labels)) + int(starred.sum())
+        lost += float(counts @ domain.measure_losses(piece.labels)) + int(starred.sum())
     return lost / (len(starred) * len(pieces))
 
 

@@ -130,12 +130,12 @@ def find_optimal_node(
             if most_suppressed == 0 and judged.suppressed:
                 condemn_nodes(live, grouping, judge, choose_witness(near, judged))
         elif judged.suppressed > most_suppressed or judged.forbidden or judged.refused.all():
-            costs.learn(near.cost(judged))
+            costs.learn(near.count_cost(judged))
         else:
-            verdict = near.cost(judged)
+            verdict = near.count_cost(judged)
             costs.learn(verdict)
-            if costs.about(verdict) <= least * (1 + _ABOUT):
-                rank = _rank_node(costs.value(verdict), grouping, verdict)
+            if costs.approximate(verdict) <= least * (1 + _ABOUT):
+                rank = _rank_node(costs.compute_exactly(verdict), grouping, verdict)
                 best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
                 least = float(best[0][0])
             if verdict.suppressed == 0:
@@ -151,8 +151,8 @@ def _judge_node(grouping: Grouping, levels: Levels, judge: ClassJudge, most_supp
     """Judge the classes at a node; if too many rows are in small classes, their values are not even counted."""
     by_size = judge.by_size if grouping.plain else None
     if by_size is None:
-        return grouping.judged(levels, judge)
-    judged = grouping.judged(levels, by_size)
+        return grouping.judge(levels, judge)
+    judged = grouping.judge(levels, by_size)
     if judged.lasting_rows > most_suppressed:
         return judged
     return judge_classes(levels, judged.classes, judge.refuses(judged.classes), judge)
@@ -164,11 +164,11 @@ class _NodeChooser:
     def __init__(self, shape: Levels, bins: int) -> None:
         self._shape = np.array(shape, dtype=np.int64)
         self._gains, self._histogram = np.zeros(prod(shape), dtype=np.int32), np.zeros(bins, dtype=np.int64)
-        self._asked = -1
+        self._find_thresholds = -1
 
     def __call__(self, live: Flags, bound: Floats) -> int:
-        self._asked += 1
-        if self._asked % _COUNT_AGAIN:
+        self._find_thresholds += 1
+        if self._find_thresholds % _COUNT_AGAIN:
             node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
             return node if live.flat[node] else -1
         kernels = choose_lattice_loops(live.size)
@@ -246,10 +246,10 @@ def find_heuristic_node(
 
     def look(levels: Levels) -> _Rank | None:
         if levels not in seen:
-            judged = grouping.judged(levels, judge)
+            judged = grouping.judge(levels, judge)
             seen[levels] = None
             if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
-                verdict = grouping.cost(judged)
+                verdict = grouping.count_cost(judged)
                 rank = _rank_node(compute_cost(metric, grouping, verdict, weights), grouping, verdict)
                 seen[levels] = rank
                 kept[rank] = verdict

@@ -78,7 +78,7 @@ class LiveRollUp:
         self._tried.add((prefix, finest))
         if rows.grouping.estimate_classes(finest, rows.sample) > _SAVED * rows.grouping.distinct_rows:
             return rows
-        return _hold(finest, rows.grouping.coarsened(finest))
+        return _hold(finest, rows.grouping.coarsen(finest))
 
 
 def _hold(levels: Levels, grouping: Grouping) -> _MergedRows:

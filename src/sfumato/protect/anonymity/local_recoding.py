@@ -35,7 +35,7 @@ class RecodedRows:
     node_of_row: Codes
     """Per row of the table, the node at which it became final; −1 for suppressed rows."""
 
-    def levels(self, column: int) -> Codes:
+    def list_levels(self, column: int) -> Codes:
         """Per row, the level of a column; arbitrary for suppressed rows."""
         return self.nodes[:, column][self.node_of_row]
 
@@ -56,7 +56,7 @@ def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:
     if _are_only_k(judge) and prod(len(hierarchy.rows) + 1 for hierarchy in grouping.hierarchies) < 1 << 62:
         of_distinct = _peel_nodes(grouping, judge, nodes)
         return borrow_company(grouping, judge, RecodedRows(nodes, of_distinct[grouping.distinct_of_row]))
-    of_distinct = _walk_nodes(grouping, judge, nodes, np.ones(len(grouping.distinct()[1]), dtype=np.bool_))
+    of_distinct = _walk_nodes(grouping, judge, nodes, np.ones(len(grouping.list_distinct()[1]), dtype=np.bool_))
     return RecodedRows(nodes, of_distinct[grouping.distinct_of_row])
 
 
@@ -96,7 +96,7 @@ def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: RecodedRows) 
 def _number_home_classes(grouping: Grouping, recoded: RecodedRows) -> Ints:
     """The published class of each row, −1 for none."""
     columns = [
-        h.publish(grouping.codes[i], recoded.levels(i)).alias(str(i)) for i, h in enumerate(grouping.hierarchies)
+        h.publish(grouping.codes[i], recoded.list_levels(i)).alias(str(i)) for i, h in enumerate(grouping.hierarchies)
     ]
     frame = pl.DataFrame([*columns, pl.Series("node", recoded.node_of_row)])
     ranks = frame.select(pl.struct(pl.all()).rank("dense")).to_series().cast(pl.Int64).to_numpy()
@@ -117,7 +117,7 @@ def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, everybody: Rec
     if not (everybody.node_of_row < 0).any():
         return everybody
     nodes = _order_nodes_by_cost(grouping)
-    alone = np.zeros(len(grouping.distinct()[1]), dtype=np.bool_)
+    alone = np.zeros(len(grouping.list_distinct()[1]), dtype=np.bool_)
     alone[grouping.distinct_of_row] = everybody.node_of_row < 0
     new_nodes = _walk_nodes(grouping, judge, nodes, alone)[grouping.distinct_of_row]
     node_of_row = np.where(new_nodes >= 0, new_nodes + 1, everybody.node_of_row).astype(np.int32)
@@ -129,7 +129,7 @@ def compute_local_losses(grouping: Grouping, recoded: RecodedRows) -> dict[str, 
     suppressed = recoded.node_of_row < 0
     columns, labels = [], []
     for number, hierarchy in enumerate(grouping.hierarchies):
-        levels, codes = recoded.levels(number), grouping.codes[number]
+        levels, codes = recoded.list_levels(number), grouping.codes[number]
         lost = np.array(grouping.lost[number])[levels, codes]
         columns.append(float(np.where(suppressed, grouping.scales[number], lost).sum()) / grouping.scales[number])
         names = hierarchy.publish(codes, levels, suppressed)
@@ -171,7 +171,7 @@ def _peel_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
             starts[column, level], counts[column, level] = offset, count
             tables.append(table)
             offset += len(table)
-    codes, weights = grouping.distinct()
+    codes, weights = grouping.list_distinct()
     node_of_row = np.zeros(codes.shape[1], dtype=np.int32)
     k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
     peel_rows(np.ascontiguousarray(codes), weights, nodes, starts, counts, np.concatenate(tables), k, node_of_row)
@@ -182,7 +182,7 @@ def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flag
     """The same, node by node, for models that use sensitive values, among some of the distinct rows."""
     node_of_row = np.full(len(among), -1, dtype=np.int32)
     left = np.flatnonzero(among)
-    part = grouping.narrowed(among)
+    part = grouping.narrow(among)
     for number, node in enumerate(nodes):
         if not len(left):
             break
@@ -193,5 +193,5 @@ def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flag
         if accepted.any():
             final = accepted[classes.of_row]
             node_of_row[left[final]] = number
-            part, left = part.narrowed(~final), left[~final]
+            part, left = part.narrow(~final), left[~final]
     return node_of_row

@@ -51,10 +51,10 @@ class Metric(Protocol):
 
     bound: Floats
 
-    def value(self, verdict: NodeVerdict) -> Fraction:
+    def compute_exactly(self, verdict: NodeVerdict) -> Fraction:
         """The exact cost of a checked node."""
 
-    def about(self, verdict: NodeVerdict) -> float:
+    def approximate(self, verdict: NodeVerdict) -> float:
         """The same up to rounding, faster."""
 
     def learn(self, verdict: NodeVerdict) -> None:
@@ -95,10 +95,10 @@ class _LossMetric:
             self._marginal += weight * losses
         self.bound = self._marginal.copy()
 
-    def value(self, verdict: NodeVerdict) -> Fraction:
+    def compute_exactly(self, verdict: NodeVerdict) -> Fraction:
         return compute_loss(self._grouping, verdict, self._exact)
 
-    def about(self, verdict: NodeVerdict) -> float:
+    def approximate(self, verdict: NodeVerdict) -> float:
         each = zip(self._weights, verdict.costs, self._grouping.scales, strict=True)
         return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in each)
 
@@ -117,10 +117,10 @@ class _GeometricLossMetric:
         self._factors = [1 + losses.ravel() for losses in _compute_column_losses(grouping)]
         self.bound: Floats = _multiply_columns(self._factors)
 
-    def value(self, verdict: NodeVerdict) -> Fraction:
+    def compute_exactly(self, verdict: NodeVerdict) -> Fraction:
         return compute_geometric_product(self._grouping, verdict)
 
-    def about(self, verdict: NodeVerdict) -> float:
+    def approximate(self, verdict: NodeVerdict) -> float:
         each = zip(verdict.costs, self._grouping.scales, strict=True)
         return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in each)
 
@@ -156,10 +156,10 @@ class _DiscernibilityMetric:
         self._suppressed: Floats = np.zeros(grouping.shape)
         self.bound: Floats = np.zeros(grouping.shape)
 
-    def value(self, verdict: NodeVerdict) -> Fraction:
+    def compute_exactly(self, verdict: NodeVerdict) -> Fraction:
         return Fraction(compute_discernibility(self._grouping, verdict))
 
-    def about(self, verdict: NodeVerdict) -> float:
+    def approximate(self, verdict: NodeVerdict) -> float:
         return float(compute_discernibility(self._grouping, verdict))
 
     def learn(self, verdict: NodeVerdict) -> None:
@@ -180,11 +180,11 @@ class _HeightMetric:
             self._steps += steps
         self.bound = self._steps + self._inner.bound / 2
 
-    def value(self, verdict: NodeVerdict) -> Fraction:
-        return sum(verdict.levels) + self._inner.value(verdict) / 2
+    def compute_exactly(self, verdict: NodeVerdict) -> Fraction:
+        return sum(verdict.levels) + self._inner.compute_exactly(verdict) / 2
 
-    def about(self, verdict: NodeVerdict) -> float:
-        return sum(verdict.levels) + self._inner.about(verdict) / 2
+    def approximate(self, verdict: NodeVerdict) -> float:
+        return sum(verdict.levels) + self._inner.approximate(verdict) / 2
 
     def learn(self, verdict: NodeVerdict) -> None:
         self._inner.learn(verdict)

@@ -70,7 +70,7 @@ class Microaggregate(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The columns that are aggregated."""
-        return trace_classes(data, further=self._names(data))
+        return trace_classes(data, further=self._choose_columns(data))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""
@@ -80,17 +80,17 @@ class Microaggregate(Method):
                 f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
             )
         report_progress("encoding the table")
-        axes = [_GroupingAxis.of(table.frame[name]) for name in self._names(table)]
-        groups = self._groups(axes, len(table))
-        centres = [axis.centres(groups, self.centre) for axis in axes]
+        axes = [_GroupingAxis.of(table.frame[name]) for name in self._choose_columns(table)]
+        groups = self._group_rows(axes, len(table))
+        centres = [axis.compute_centres(groups, self.centre) for axis in axes]
         frame = table.frame.drop(table.identifying).with_columns(centres)
-        sse = sum(axis.error(centre) for axis, centre in zip(axes, centres, strict=True))
+        sse = sum(axis.compute_error(centre) for axis, centre in zip(axes, centres, strict=True))
         published = table.with_frame(frame)
         sizes = frame.group_by(list(table.quasi_identifying)).len()["len"].cast(pl.Int64).to_numpy()
         return Release(
             data=published,
             method=self,
-            claims=self._claims(table),
+            claims=self._list_claims(table),
             losses=_compute_group_losses(sse, sum(axis.total for axis in axes), sizes)
             | {"dropped_rows": len(data) - len(table)},
             details=AnonymityDetails(
@@ -102,10 +102,10 @@ class Microaggregate(Method):
                 objective=sse,
                 proven=False,
             ),
-            changes=state_changes(self, table, published, dict.fromkeys(self._names(table), ChangeKind.MEANS)),
+            changes=state_changes(self, table, published, dict.fromkeys(self._choose_columns(table), ChangeKind.MEANS)),
         )
 
-    def _names(self, table: Table) -> tuple[str, ...]:
+    def _choose_columns(self, table: Table) -> tuple[str, ...]:
         """The columns that are aggregated; raise an error if one that an adversary knows would stay unchanged."""
         wanted = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
         strange = [name for name in wanted if name not in table.frame.columns or name in table.identifying]
@@ -121,19 +121,19 @@ class Microaggregate(Method):
 
     def _select_usable(self, table: Table) -> tuple[Table, Ints]:
         """The rows that take part, and their row numbers; rows with missing numbers have no distance."""
-        names = self._names(table)
+        names = self._choose_columns(table)
         usable, rows = select_participants(table, names, overlapping=True)
         for name in names:
             _refuse_unfit_column(usable, name)
         return usable, rows
 
-    def _groups(self, axes: Sequence[_GroupingAxis], rows: int) -> Codes:
+    def _group_rows(self, axes: Sequence[_GroupingAxis], rows: int) -> Codes:
         whole = self.search == "mdav" or (self.search == "auto" and rows <= MOST_AT_ONCE)
         numbers = [axis.scaled for axis in axes if axis.categories is None]
         codes = [axis.codes for axis in axes if axis.categories is not None]
         return group_rows(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
 
-    def _claims(self, table: Table) -> tuple[Claim, ...]:
+    def _list_claims(self, table: Table) -> tuple[Claim, ...]:
         return (
             KAnonymity(k=self.k).claim({"starred_rows": "class"}),
             Claim(
@@ -189,7 +189,7 @@ class _GroupingAxis:
         scaled: Floats = (self.numbers - self.numbers.mean()) / self.deviation
         return scaled
 
-    def centres(self, groups: Codes, centre: Centre) -> pl.Series:
+    def compute_centres(self, groups: Codes, centre: Centre) -> pl.Series:
         """For every row, its group's mean, median or most common category."""
         if self.categories is not None:
             return self.categories.gather(_find_modes(groups, self.codes)[groups]).alias(self.column.name)
@@ -206,7 +206,7 @@ class _GroupingAxis:
         digits = int(np.clip(_DIGITS - np.floor(np.log10(self.deviation)), 0, 15))
         return pl.Series(self.column.name, np.round(means, digits)[groups])
 
-    def error(self, centres: pl.Series) -> float:
+    def compute_error(self, centres: pl.Series) -> float:
         """Σ (cell − centre)² in standard deviations; for categories, the cells that changed."""
         if self.categories is not None:
             return float((~self.column.eq_missing(centres)).sum())

@@ -78,7 +78,7 @@ class ModelJudge:
         """The sensitive columns that the models use."""
         return tuple(dict.fromkeys(name for model in self.models for name in model.columns()))
 
-    def grouping(self, table: Table) -> Grouping:
+    def build_grouping(self, table: Table) -> Grouping:
         """The table, ready to be grouped at any node and judged by these models."""
         return Grouping.of(table, self.columns(), self.choose_population(table))
 

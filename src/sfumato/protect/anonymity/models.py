@@ -74,7 +74,7 @@ class AlphaKAnonymity(PrivacyModel):
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small or too uniform."""
-        pairs = classes.pairs(self.column)
+        pairs = classes.count_values(self.column)
         largest = np.maximum.reduceat(pairs.counts, pairs.starts) / classes.crowds
         return (classes.crowds < self.k) | (largest > self.alpha + _ROUNDING)
 
@@ -131,7 +131,7 @@ class LDiversity(PrivacyModel):
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are not diverse enough."""
-        pairs = classes.pairs(self.column)
+        pairs = classes.count_values(self.column)
         if self.kind == "distinct":
             return np.add.reduceat(np.ones(len(pairs.counts), dtype=np.int64), pairs.starts) < self.l
         if self.kind == "entropy":
@@ -195,13 +195,13 @@ class TCloseness(PrivacyModel):
         A part is at most as far as the farthest of its values alone, and an accepted part at most t. So at least
         (distance − t) / (farthest − t) of the people stay in refused parts.
         """
-        pairs = classes.pairs(self.column)
-        farthest = np.maximum.reduceat(self._alone(classes)[pairs.values], pairs.starts)
+        pairs = classes.count_values(self.column)
+        farthest = np.maximum.reduceat(self._measure_distance(classes)[pairs.values], pairs.starts)
         over = self._measure_distances(classes) - self.t
         share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
         return np.where(over > _ROUNDING, share, 0.0)  # a class accepted within rounding is not refused within rounding
 
-    def _alone(self, classes: NodeClasses) -> Floats:
+    def _measure_distance(self, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
         if self.distance not in sensitive.alone:
             each = np.arange(len(sensitive.values))
@@ -213,7 +213,9 @@ class TCloseness(PrivacyModel):
 
     def _measure_distances(self, classes: NodeClasses) -> Floats:
         far = f"{self.distance} distance of {self.column}"
-        return classes.measured(far, lambda: self._flag_far(classes.pairs(self.column), classes.crowds, classes))
+        return classes.measure_once(
+            far, lambda: self._flag_far(classes.count_values(self.column), classes.crowds, classes)
+        )
 
     def _flag_far(self, pairs: ClassValues, sizes: Ints, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
@@ -259,7 +261,7 @@ class BetaLikeness(PrivacyModel):
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes disclose too much about a value."""
-        pairs, shares = classes.pairs(self.column), classes.sensitive[self.column].shares
+        pairs, shares = classes.count_values(self.column), classes.sensitive[self.column].shares
         whole = shares[pairs.values]
         gain = (pairs.counts / classes.crowds[pairs.classes] - whole) / whole
         bound = np.minimum(self.beta, -np.log(whole)) if self.enhanced else self.beta
@@ -291,7 +293,7 @@ class DeltaDisclosure(PrivacyModel):
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes change a value's share too much, or lack one."""
-        pairs, sensitive = classes.pairs(self.column), classes.sensitive[self.column]
+        pairs, sensitive = classes.count_values(self.column), classes.sensitive[self.column]
         change = np.abs(np.log(pairs.counts / classes.crowds[pairs.classes] / sensitive.shares[pairs.values]))
         present = np.add.reduceat(np.ones(len(pairs.counts), dtype=np.int64), pairs.starts)
         far = np.maximum.reduceat(change, pairs.starts) >= self.delta - _ROUNDING

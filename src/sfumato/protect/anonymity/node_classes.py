@@ -41,15 +41,15 @@ class NodeClasses:
     _counted: dict[str, ClassValues] = field(default_factory=dict, repr=False)
     _measured: dict[str, Floats] = field(default_factory=dict, repr=False)
 
-    def pairs(self, column: str) -> ClassValues:
+    def count_values(self, column: str) -> ClassValues:
         """The values of a sensitive column among the rows that each class is hidden among."""
         if column not in self._counted:
             sensitive = self.sensitive[column]
-            count_pairs = self.overlapping or (lambda column: column.pairs(self.of_row, len(self.sizes)))
+            count_pairs = self.overlapping or (lambda column: column.count_by_class(self.of_row, len(self.sizes)))
             self._counted[column] = count_pairs(sensitive)
         return self._counted[column]
 
-    def measured(self, what: str, measure: Callable[[], Floats]) -> Floats:
+    def measure_once(self, what: str, measure: Callable[[], Floats]) -> Floats:
         """One number per class, cached: a model needs it to refuse, and again for what stays refused."""
         if what not in self._measured:
             self._measured[what] = measure()

@@ -17,11 +17,11 @@ def overlap_classes(plain: NodeClasses, groups: Ints, unknown: Flags, here: Flag
     """Classes with the crowds they are hidden among, of some of them, and the rows of the whole table that they fit."""
 
     def match_values(sensitive: SensitiveColumn) -> ClassValues:
-        own, width = sensitive.pairs(plain.of_row, len(plain.sizes)), len(sensitive.values)
+        own, width = sensitive.count_by_class(plain.of_row, len(plain.sizes)), len(sensitive.values)
         return pair_matching_values(own, groups, unknown, here, width)
 
     def fit_values(sensitive: SensitiveColumn) -> ClassValues:
-        own, width = sensitive.pairs(plain.of_row, len(plain.sizes)), len(sensitive.values)
+        own, width = sensitive.count_by_class(plain.of_row, len(plain.sizes)), len(sensitive.values)
         return pair_fitting_values(own, groups, unknown, width)
 
     crowds = np.maximum(count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0)), 1)

@@ -35,7 +35,7 @@ from sfumato.protect.anonymity.partition_lines import (
     LonePeople,
     PartitionLines,
     PeopleCounts,
-    index_rows,
+    index_distinct_rows,
 )
 from sfumato.protect.anonymity.parts import (
     GroupJudge,
@@ -126,7 +126,7 @@ class Partition(Method):
         places, judged = columns.cells(table.frame, table.quasi_identifying), self.list_judged()
         numbered = [SensitiveColumn.of(table, name) for name in judged]
         values = np.array([column.codes for column in numbered], dtype=np.int32).reshape(len(judged), len(table)).T
-        index, of_row = index_rows(
+        index, of_row = index_distinct_rows(
             np.hstack([places, values]), [*columns.widths, *(len(column.values) for column in numbered)]
         )
         first = np.empty(len(index.keys), dtype=np.int64)
@@ -144,7 +144,7 @@ class Partition(Method):
         """Cut lines into parts, and choose the labels of each."""
         judge = GroupJudge(self.models, lines.weights, lines.sensitive)
         judge.refuse_impossible()
-        parts = self._cut_whole(RowParts.whole(lines.cells, lines.weights), columns, judge)
+        parts = self._cut_whole(RowParts.build_single(lines.cells, lines.weights), columns, judge)
         report_progress("publishing")
         return PublishedParts.of(parts, columns)
 

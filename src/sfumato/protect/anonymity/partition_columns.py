@@ -90,7 +90,7 @@ class PartitionColumn:
             return np.arange(self.leaves, dtype=np.int64)
         return np.lexsort([level.group_of_leaf for level in self.hierarchy.levels]).astype(np.int64)
 
-    def places(self, cells: pl.Series) -> Codes:
+    def locate_cells(self, cells: pl.Series) -> Codes:
         """The place of every cell."""
         if self.hierarchy is not None:
             codes = self.hierarchy.codes(cells)
@@ -153,7 +153,7 @@ class PartitionColumn:
     def _label(self, places: Codes) -> tuple[str, int]:
         """The label of several known values, and how many leaves it loses."""
         if self.kind == "range":
-            return self._range(int(places[0]), int(places[-1]))
+            return self._label_range(int(places[0]), int(places[-1]))
         if self.kind == "tree":
             return self._find_common_label(int(places[0]), int(places[-1]))
         leaves = self.order[places]
@@ -172,7 +172,7 @@ class PartitionColumn:
                 return LabelChoice(label, self._label_loses(label))
         return LabelChoice(SUPPRESSED, self.scale)
 
-    def _range(self, low: int, high: int) -> tuple[str, int]:
+    def _label_range(self, low: int, high: int) -> tuple[str, int]:
         numbers = self._ordered_positions
         covered = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
         if self.domain.moments is not None:
@@ -222,7 +222,7 @@ class PartitionColumn:
             text = texts[number]
             if text is None or text == SUPPRESSED:
                 continue
-            covered = self.domain.covered(text)
+            covered = self.domain.list_covered(text)
             if np.isin(self.order[flat[begins[part] : begins[part + 1]]], covered).all():
                 lost[number] = len(covered) - 1
             else:
@@ -263,7 +263,7 @@ class PartitionColumns:
 
     def cells(self, frame: pl.DataFrame, names: Sequence[str]) -> Codes:
         """The places of all cells of the quasi-identifying columns, one line per row."""
-        return np.column_stack([c.places(frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
+        return np.column_stack([c.locate_cells(frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
             np.int32, order="C"
         )
 

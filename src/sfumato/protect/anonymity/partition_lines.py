@@ -126,7 +126,7 @@ class LonePeople:
     def __init__(self, lines: PartitionLines) -> None:
         """Begin before the first row."""
         self._left = lines.alone.copy()
-        self._next = np.cumsum(lines.alone) - lines.alone
+        self._read_second_test = np.cumsum(lines.alone) - lines.alone
         self.rows = np.full(lines.count_alone(), -1, dtype=np.int64)
         """The row of each, in the order of `lines_alone`."""
 
@@ -135,9 +135,9 @@ class LonePeople:
         here = find_first_rows(pairs, self._left)
         known, begins, many = np.unique(pairs[here], return_index=True, return_counts=True)
         turn = np.arange(len(here)) - np.repeat(begins, many)
-        self.rows[np.repeat(self._next[known], many) + turn] = rows[here]
+        self.rows[np.repeat(self._read_second_test[known], many) + turn] = rows[here]
         self._left[known] -= many
-        self._next[known] += many
+        self._read_second_test[known] += many
 
 
 def find_first_rows(pairs: Codes, most: Ints) -> Ints:
@@ -150,7 +150,7 @@ def find_first_rows(pairs: Codes, most: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class DistinctRows:
+class DistinctCells:
     """Finds the number of a row among distinct rows by its codes, packed into one number."""
 
     widths: tuple[int, ...]
@@ -170,7 +170,7 @@ class DistinctRows:
         return _find_ranks(self.keys, key, source).astype(np.int32)
 
 
-def index_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctRows, Codes]:
+def index_distinct_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctCells, Codes]:
     """The distinct rows among some, in the order of their codes, and which of them each row is."""
     prefixes: dict[int, Ints] = {}
     key, radix = np.zeros(len(cells), dtype=np.int64), 1
@@ -180,7 +180,7 @@ def index_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctRows, Codes
             key, radix = ranks.ravel().astype(np.int64), len(prefixes[column])
         key, radix = key * width + cells[:, column], radix * width
     keys, of_row = np.unique(key, return_inverse=True)
-    return DistinctRows(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
+    return DistinctCells(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
 
 
 def _find_ranks(keys: Ints, sought: Ints, source: str) -> Ints:

@@ -45,7 +45,7 @@ class GroupJudgement(Protocol):
     def weights(self) -> Ints:
         """How many people each line stands for."""
 
-    def refused(self, of_line: Codes) -> Flags:
+    def flag_refused(self, of_line: Codes) -> Flags:
         """Which groups are refused, given the group of every line."""
 
 
@@ -57,7 +57,7 @@ class SizeJudge:
     weights: Ints
     by_size: bool = True
 
-    def refused(self, of_line: Codes) -> Flags:
+    def flag_refused(self, of_line: Codes) -> Flags:
         """Which groups are too small."""
         return np.bincount(of_line, weights=self.weights) < self.least
 
@@ -73,7 +73,7 @@ class GroupJudge:
         self.by_size = all(isinstance(model, KAnonymity) for model in models)
         self._judge = ModelJudge(self.models)
 
-    def refused(self, of_line: Codes) -> Flags:
+    def flag_refused(self, of_line: Codes) -> Flags:
         """Which groups some model refuses; groups are numbered from 0 without gaps."""
         sizes = np.bincount(of_line, weights=self.weights).astype(np.int64)
         if self.by_size:
@@ -84,7 +84,7 @@ class GroupJudge:
         """Stop if the whole table, as a single class, does not satisfy every model."""
         everybody, people = np.zeros(len(self.weights), dtype=np.int32), int(self.weights.sum())
         judges = [GroupJudge((model,), self.weights, self.sensitive) for model in self.models]
-        names = [judge.models[0].model for judge in judges if judge.refused(everybody).any()]
+        names = [judge.models[0].model for judge in judges if judge.flag_refused(everybody).any()]
         if names:
             raise ImpossibleRelease(
                 f"even all {people} rows as a single class do not satisfy {', '.join(names)}; relax "
@@ -123,7 +123,7 @@ class RowParts:
     starts: Ints
 
     @classmethod
-    def whole(cls, cells: Codes, weights: Ints) -> RowParts:
+    def build_single(cls, cells: Codes, weights: Ints) -> RowParts:
         """The table as a single part."""
         return cls(cells, np.arange(len(cells), dtype=np.int32), weights, np.array([0, len(cells)], dtype=np.int64))
 
@@ -147,7 +147,7 @@ class RowParts:
         regroup_lines(self.lines, part_of_place.astype(np.int64), starts, made.lines)
         return made
 
-    def some(self, kept: Flags) -> RowParts:
+    def take(self, kept: Flags) -> RowParts:
         """Some of the parts."""
         counts = np.diff(self.starts)
         lines = np.repeat(kept, counts)
@@ -281,5 +281,5 @@ def _flag_refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, j
         first = 1
     of_line = np.empty(len(order), dtype=np.int32)
     of_line[order] = of_place
-    refused = judge.refused(of_line)[first:]
+    refused = judge.flag_refused(of_line)[first:]
     return refused[0::2] | refused[1::2]

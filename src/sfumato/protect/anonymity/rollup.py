@@ -28,7 +28,7 @@ class RollUp:
         self._columns: list[int] = []
         self._nodes = 0
         self._made: dict[Levels, Grouping] = {}
-        self._asked: dict[Levels, int] = {}
+        self._find_thresholds: dict[Levels, int] = {}
         self._room = max(2 * grouping.distinct_rows, _ROOM)
 
     def below(self, levels: Levels, live: Flags | None = None) -> Grouping:
@@ -50,11 +50,11 @@ class RollUp:
 
     def _is_worth_making(self, levels: Levels, finer: Grouping) -> bool:
         """A coarser grouping costs as much as grouping a few nodes: it pays if it is used repeatedly."""
-        self._asked[levels] = self._asked.get(levels, 0) + 1
-        return self._asked[levels] > _HABIT and finer.distinct_rows <= self._room
+        self._find_thresholds[levels] = self._find_thresholds.get(levels, 0) + 1
+        return self._find_thresholds[levels] > _HABIT and finer.distinct_rows <= self._room
 
     def _make(self, levels: Levels, finer: Grouping) -> Grouping:
-        made = finer.coarsened(levels)
+        made = finer.coarsen(levels)
         self._room -= made.distinct_rows
         self._made[levels] = made
         return made
@@ -62,7 +62,7 @@ class RollUp:
 
 def order_columns_by_entropy(grouping: Grouping) -> list[int]:
     """The columns by the entropy of their values, largest first."""
-    codes, weights = grouping.distinct()
+    codes, weights = grouping.list_distinct()
     entropies = []
     for column in codes:
         shares = np.bincount(column, weights=weights) / weights.sum()

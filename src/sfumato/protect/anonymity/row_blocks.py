@@ -24,7 +24,7 @@ def find_sorted_column(codes: Codes) -> int | None:
     return max(sorted_, key=lambda column: int(codes[column, -1]), default=None)
 
 
-def split_rows(codes: Codes, group_of_leaf: Codes) -> list[int]:
+def split_into_blocks(codes: Codes, group_of_leaf: Codes) -> list[int]:
     """Where blocks begin and end, so that no group of this sorted column is in two of them; the whole if it must be."""
     changes = np.flatnonzero(group_of_leaf[1:] != group_of_leaf[:-1]) + 1
     if len(changes) + 1 > len(np.unique(group_of_leaf)):  # the leaves of some group do not lie together

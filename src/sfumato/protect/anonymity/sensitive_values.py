@@ -31,7 +31,7 @@ class ClassValues:
     starts: Ints
     """The offset of each class; every class has at least one value."""
 
-    def each(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
+    def combine_by_class(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
         """Combine amounts of pairs to one number per class."""
         combined: npt.NDArray[np.generic] = how.reduceat(amounts, self.starts)
         return combined
@@ -92,7 +92,7 @@ class SensitiveColumn:
         shares: Floats = self.totals / self.totals.sum()
         return shares
 
-    def of_rows(self, kept: Flags) -> SensitiveColumn:
+    def take_rows(self, kept: Flags) -> SensitiveColumn:
         """Only some rows, renumbered; the shares stay those of the whole table."""
         here = kept[self.rows]
         rows = (np.cumsum(kept) - 1)[self.rows[here]]
@@ -100,13 +100,13 @@ class SensitiveColumn:
         part.__dict__["totals"] = self.totals
         return part
 
-    def merged(self, pairs: ClassValues) -> SensitiveColumn:
+    def merge(self, pairs: ClassValues) -> SensitiveColumn:
         """The classes of rows as rows."""
         part = replace(self, rows=pairs.classes, codes=pairs.values, counts=pairs.counts)
         part.__dict__["totals"] = self.totals
         return part
 
-    def pairs(self, of_row: Codes, classes: int) -> ClassValues:
+    def count_by_class(self, of_row: Codes, classes: int) -> ClassValues:
         """The values that occur in each class."""
         width = len(self.values)
         if classes == len(of_row) and len(self.rows) and bool((of_row == np.arange(classes)).all()):  # each row is one

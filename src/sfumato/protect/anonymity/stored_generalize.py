@@ -175,7 +175,7 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
     found = method.search_levels(grouping, judge, most, weights, stored.floor)
     if found.best is None or not found.best.classes:
         raise method.explain_impossible(grouping, judge, most)
-    suppressed = grouping.suppressed_rows(found.best.levels, judge)
+    suppressed = grouping.flag_suppressed_rows(found.best.levels, judge)
     hidden = _choose_hidden_columns(method, table, judge, grouping, suppressed)
     losses = compute_losses(grouping, found.best) | {"dropped_rows": len(table) - grouping.rows}
     if weights is not None:
@@ -203,7 +203,7 @@ def _choose_hidden_columns(
     """As in memory, from counts."""
     if method.suppressed_rows == "drop" or not suppressed.any():
         return None
-    weights, population = grouping.distinct()[1], judge.choose_population(table.outline)
+    weights, population = grouping.list_distinct()[1], judge.choose_population(table.outline)
     together = judge.accepts_counted(suppressed, weights, grouping.sensitive, population)
     if method.suppressed_rows == "star" and together:
         return None
@@ -212,6 +212,6 @@ def _choose_hidden_columns(
 
 def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed: Flags) -> pl.DataFrame:
     """The groups of the suppressed combinations, each class once."""
-    codes = grouping.distinct()[0][:, suppressed]
+    codes = grouping.list_distinct()[0][:, suppressed]
     parts = zip(grouping.names, grouping.hierarchies, levels, codes, strict=True)
     return pl.DataFrame({name: h.groups(level)[0][leaves] for name, h, level, leaves in parts}).unique()

@@ -29,14 +29,14 @@ from sfumato.protect.anonymity.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.partition import Partition, PublishedParts
 from sfumato.protect.anonymity.partition_columns import PartitionColumns
 from sfumato.protect.anonymity.partition_lines import (
-    DistinctRows,
+    DistinctCells,
     JudgedValues,
     LonePeople,
     PartitionLines,
     PeopleCounts,
     count_lone_people,
     find_first_rows,
-    index_rows,
+    index_distinct_rows,
 )
 from sfumato.protect.anonymity.parts import refuse_populations
 from sfumato.protect.anonymity.sensitive_values import number_ordered_values
@@ -57,7 +57,7 @@ class CountedPeople:
     columns: PartitionColumns
     maps: Mapping[str, CodeMap]
     """The codes of quasi-identifying cells, which are their places, and then of judged ones."""
-    index: DistinctRows
+    index: DistinctCells
     people: PeopleCounts
     judged: tuple[JudgedValues, ...]
 
@@ -187,7 +187,7 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
     maps: dict[str, CodeMap] = {}
     for name, column in zip(table.quasi_identifying, columns.each, strict=True):
         values = table.list_values(name)
-        maps[name] = CodeMap(values, column.places(values), column.leaves)
+        maps[name] = CodeMap(values, column.locate_cells(values), column.leaves)
     ordered = {name: _number_judged(table, name) for name in names}
     maps |= {name: codes for name, (_, codes) in ordered.items()}
     report_progress("counting people with equal values")
@@ -203,7 +203,7 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
         if not whole.any():
             raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
         cells, counts = cells[whole], counts[whole]
-    index, _ = index_rows(cells, [*columns.widths, *(len(values) for values, _ in ordered.values())])
+    index, _ = index_distinct_rows(cells, [*columns.widths, *(len(values) for values, _ in ordered.values())])
     people, judged = [cells[:, :width]], []
     for number, name in enumerate(names, width):
         present, codes = np.unique(cells[:, number], return_inverse=True)  # others are those of rows that are left out

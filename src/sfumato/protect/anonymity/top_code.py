@@ -59,7 +59,7 @@ class TopCode(Method):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _several(cls, given: Any) -> Any:
+    def _wrap_name(cls, given: Any) -> Any:
         return (given,) if isinstance(given, str) else given
 
     def footprint(self, data: Table) -> Footprint:
@@ -90,7 +90,7 @@ class TopCode(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data, limits),
+            claims=self._list_claims(data, limits),
             losses=losses,
             details=AnonymityDetails(rows=rows, limits=limits),
             changes=state_changes(self, data, published, dict.fromkeys(limits, ChangeKind.CAPPED)),
@@ -127,8 +127,8 @@ class TopCode(Method):
         if high > low:
             low, high = ((int if whole else float)(end) for end in narrow_range(low, high, whole=whole))
         limits = Limits(
-            None if self.ends == "top" else _inward(self.floors.get(name, low), whole, ceil),
-            None if self.ends == "bottom" else _inward(self.caps.get(name, high), whole, floor),
+            None if self.ends == "top" else _round_inward(self.floors.get(name, low), whole, ceil),
+            None if self.ends == "bottom" else _round_inward(self.caps.get(name, high), whole, floor),
         )
         self._refuse_lonely(limits, known, f'{source}: "{name}"')
         return limits
@@ -145,7 +145,7 @@ class TopCode(Method):
                 "move it inward, or omit it to derive it from the data"
             )
 
-    def _claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
+    def _list_claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
         made = [claim for name in limits for claim in limits[name].claims(name, self.k)]
         kept = tuple(name for name in table.frame.columns if name not in {*limits, *table.identifying})
         meaning = "No other column was changed."
@@ -240,6 +240,6 @@ def _simplify(limit: Number) -> Number:
     return int(limit) if limit == int(limit) else limit
 
 
-def _inward(limit: float, whole: bool, to_whole: Callable[[float], int]) -> Number:
+def _round_inward(limit: float, whole: bool, to_whole: Callable[[float], int]) -> Number:
     """A limit that the column can hold: whole for whole numbers."""
     return to_whole(limit) if whole else float(limit)

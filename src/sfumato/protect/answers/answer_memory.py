@@ -77,7 +77,9 @@ class AnswerDraws:
         """Draws that depend on the columns that identify a person."""
         return cls(secret, tuple(_join_row_cells([spell_cells(frame[name]) for name in person])))
 
-    def tokens(self, column: str, channel: AnswerChannel, truth: pl.Series, rows: Ints, first: int = 0) -> Bytes:
+    def compute_tokens(
+        self, column: str, channel: AnswerChannel, truth: pl.Series, rows: Ints, first: int = 0
+    ) -> Bytes:
         """Twelve bytes per row, the same for the same person, question and truth.
 
         Without people they are the number of the row: `first` is that of the first, if these are not all.
@@ -86,7 +88,9 @@ class AnswerDraws:
             tokens = np.zeros((len(rows), _TOKEN), dtype=np.uint8)
             tokens[:, :8] = (rows + first).astype("<u8").view(np.uint8).reshape(-1, 8)
             return tokens
-        question = hashlib.blake2b(self._question(column, channel, b"who"), key=self.secret, digest_size=32).digest()
+        question = hashlib.blake2b(
+            self._encode_question(column, channel, b"who"), key=self.secret, digest_size=32
+        ).digest()
         asked = hashlib.blake2b(key=question, digest_size=_TOKEN)
         made, people, truths = [], self.people, _join_row_cells([truth])
         for index, row in enumerate(rows.tolist()):
@@ -101,7 +105,7 @@ class AnswerDraws:
         """Numbers between 0 and 1, `width` per token: AES over the token and a counter."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        key = hashlib.blake2b(self._question(column, channel, b"what"), key=self.secret, digest_size=32).digest()
+        key = hashlib.blake2b(self._encode_question(column, channel, b"what"), key=self.secret, digest_size=32).digest()
         count = (width + 1) // 2
         blocks = np.empty((len(tokens), count, _BLOCK), dtype=np.uint8)
         blocks[:, :, :_TOKEN] = tokens[:, None, :]
@@ -113,7 +117,7 @@ class AnswerDraws:
         return np.asarray((numbers >> np.uint64(11)) * 2.0**-53)
 
     @staticmethod
-    def _question(column: str, channel: AnswerChannel, use: bytes) -> bytes:
+    def _encode_question(column: str, channel: AnswerChannel, use: bytes) -> bytes:
         question = [column, channel.kind, repr(channel.p), repr(channel.q), channel.categories]
         return use + json.dumps(question).encode()
 

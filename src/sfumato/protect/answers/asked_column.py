@@ -43,7 +43,7 @@ class AskedColumn:
         """The published answers of some rows, of which the first has a number."""
         codes = self.find_codes(cells)
         there = np.flatnonzero(codes != NO_ANSWER)
-        tokens = draws.tokens(self.name, self.channel, spell_cells(self._read(cells)), there, first)
+        tokens = draws.compute_tokens(self.name, self.channel, spell_cells(self._read(cells)), there, first)
         answers = answer_by_chance(
             codes[there],
             self.channel,
@@ -55,7 +55,7 @@ class AskedColumn:
         return cells if self.values.dtype == cells.dtype else spell_cells(cells)
 
 
-def list_texts(name: str, values: pl.Series, source: str, *, missing: bool) -> list[str | None]:
+def list_answer_texts(name: str, values: pl.Series, source: str, *, missing: bool) -> list[str | None]:
     """The possible answers as they are spelled, with a missing one if that is an answer."""
     texts: list[str | None] = list(spell_cells(values))
     texts += [None] if missing else []

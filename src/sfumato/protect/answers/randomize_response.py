@@ -27,7 +27,7 @@ from sfumato.key import Key
 from sfumato.progress import report_progress
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open_memory, read_memory
-from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers, list_texts, spell_category
+from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers, list_answer_texts, spell_category
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -174,7 +174,7 @@ class RandomizeResponse(Method):
         return Release(
             data=replace(published, hierarchies=MappingProxyType(covered)),
             method=self,
-            claims=self._claims(data, done, person),
+            claims=self._list_claims(data, done, person),
             losses=_compute_answer_losses(done),
             details=AnswerDetails(
                 public={column.name: column.describe(self) for column in done}, limits=self._list_limits(key)
@@ -182,9 +182,9 @@ class RandomizeResponse(Method):
             changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """All parameters; of the secret file, only the name."""
-        description = super().described()
+        description = super().describe()
         if self.memory is not None:
             description["memory"] = self.memory.replace("\\", "/").rsplit("/", 1)[-1]
         return description
@@ -236,7 +236,7 @@ class RandomizeResponse(Method):
         """Set up the channel of a column; `occurring` has its different values, ascending, without a missing one."""
         kind, source = outline.frame[name].dtype, outline.source
         values = occurring if self._given is None else cast_given_answers(self._given, name, kind, source)
-        texts = list_texts(name, values, source, missing=self.missing == "answer")
+        texts = list_answer_texts(name, values, source, missing=self.missing == "answer")
         return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
 
     def _randomize(self, table: Table, name: str, draws: AnswerDraws, key: Key | None) -> RandomizedColumn:
@@ -256,7 +256,9 @@ class RandomizeResponse(Method):
         """Whether the same people will give the same answers in another release."""
         return key is not None or self.memory is not None
 
-    def _claims(self, table: Table, done: Sequence[RandomizedColumn], person: tuple[str, ...]) -> tuple[Claim, ...]:
+    def _list_claims(
+        self, table: Table, done: Sequence[RandomizedColumn], person: tuple[str, ...]
+    ) -> tuple[Claim, ...]:
         names = tuple(column.name for column in done)
         given = self._given is not None
         claims = [claim for column in done for claim in claim_answers(column.name, column.channel, person, given=given)]

@@ -48,7 +48,7 @@ class ItemOccurrences:
         held[item_columns[tracked], self.rows[tracked]] = True
         return held
 
-    def within(self, kept: Flags) -> Baskets:
+    def keep_occurrences(self, kept: Flags) -> Baskets:
         """The baskets with only the kept occurrences."""
         sizes = np.bincount(self.rows[kept], minlength=self.count)
         return Baskets(self.items, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.codes[kept])
@@ -81,18 +81,18 @@ class BasketDraft:
         """The column of each index."""
         return {position: column for column, position in enumerate(self.places)}
 
-    def holding(self, columns: Sequence[int]) -> Flags:
+    def flag_holding(self, columns: Sequence[int]) -> Flags:
         """Which baskets hold all of the columns' items."""
         is_held: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
         return is_held
 
     def rows(self, columns: Sequence[int]) -> Ints:
         """The baskets that hold all of the columns' items."""
-        return np.flatnonzero(self.holding(columns)).astype(np.int64)
+        return np.flatnonzero(self.flag_holding(columns)).astype(np.int64)
 
     def count(self, columns: Sequence[int]) -> int:
         """How many baskets hold all of the columns' items; 0 for no columns, which represents a missing left side."""
-        return int(np.count_nonzero(self.holding(columns))) if columns else 0
+        return int(np.count_nonzero(self.flag_holding(columns))) if columns else 0
 
     def shows(self, rule: SecretRule, thresholds: HidingThresholds) -> bool:
         """Whether a rule still shows."""
@@ -108,7 +108,7 @@ class BasketDraft:
         self.held[column, rows] = True
         self.sizes[rows] += 1
 
-    def companions(self, column: int) -> Ints:
+    def count_companions(self, column: int) -> Ints:
         """How many baskets hold each item of the vocabulary together with this one."""
         holding = self.held[column]
         inside = np.repeat(holding, np.diff(self.data.offsets))
@@ -126,7 +126,7 @@ class BasketDraft:
             for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
         ]
 
-    def occurrences(self) -> ItemOccurrences:
+    def list_occurrences(self) -> ItemOccurrences:
         """The occurrences as they are now."""
         now = ItemOccurrences.of(self.data)
         column = np.full(len(now.items), -1, dtype=np.int64)
@@ -143,10 +143,10 @@ class BasketDraft:
         order = np.argsort(rows, kind="stable")
         return ItemOccurrences(now.items, rows[order], codes[order], now.count)
 
-    def published(self) -> Baskets:
+    def publish(self) -> Baskets:
         """The baskets as they are now, without their owners."""
-        now = self.occurrences()
-        return now.within(np.ones(len(now.codes), dtype=np.bool_))
+        now = self.list_occurrences()
+        return now.keep_occurrences(np.ones(len(now.codes), dtype=np.bool_))
 
 
 def compute_change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.protect.baskets.basket_columns import BasketDraft
-from sfumato.protect.baskets.exact_hiding import HidingPlan, find_best_plan
+from sfumato.protect.baskets.exact_hiding import ExactHidingPlan, find_best_plan
 from sfumato.protect.baskets.hiding_variables import CriticalBaskets
 from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk, find_itemsets_at_risk
 from sfumato.protect.baskets.joint_hiding import hide_jointly
@@ -22,7 +22,7 @@ def hide_exactly(
 ) -> dict[str, Any]:
     """Change the draft by the best plan; return its quality."""
     if not any(draft.shows(rule, thresholds) for rule in rules):
-        return _describe_plan(HidingPlan((), 0, 0, 0, 0))
+        return _describe_plan(ExactHidingPlan((), 0, 0, 0, 0))
     end = time.monotonic() + seconds
     critical = CriticalBaskets.of(draft, rules, thresholds.least)
     most = critical.count_most_hits(thresholds)
@@ -34,7 +34,8 @@ def hide_exactly(
         best = quick
     # A change takes at most one basket from a rule, so no plan has fewer changes than a rule's surplus.
     least = max(
-        thresholds.surplus(int(whole), int(left)) for whole, left in zip(critical.whole, critical.left, strict=True)
+        thresholds.count_surplus(int(whole), int(left))
+        for whole, left in zip(critical.whole, critical.left, strict=True)
     )
     best = replace(best, bound=min(max(best.bound, least), best.changes))
     plan = best if (best.lost, best.changes) <= (quick.lost, quick.changes) else _bound_quick_plan(quick, best)
@@ -43,7 +44,7 @@ def hide_exactly(
     return _describe_plan(plan)
 
 
-def _describe_plan(plan: HidingPlan) -> dict[str, Any]:
+def _describe_plan(plan: ExactHidingPlan) -> dict[str, Any]:
     return {
         "objective": plan.changes,
         "bound": plan.bound,
@@ -55,7 +56,7 @@ def _describe_plan(plan: HidingPlan) -> dict[str, Any]:
 
 
 def _does_plan_hide(
-    draft: BasketDraft, plan: HidingPlan, rules: tuple[SecretRule, ...], thresholds: HidingThresholds
+    draft: BasketDraft, plan: ExactHidingPlan, rules: tuple[SecretRule, ...], thresholds: HidingThresholds
 ) -> bool:
     """Whether a plan meets its requirements; the solver uses floating point, this does not."""
     trial = BasketDraft.of(draft.data, draft.places)
@@ -64,7 +65,7 @@ def _does_plan_hide(
     return not any(trial.shows(rule, thresholds) for rule in rules)
 
 
-def _bound_quick_plan(quick: HidingPlan, best: HidingPlan) -> HidingPlan:
+def _bound_quick_plan(quick: ExactHidingPlan, best: ExactHidingPlan) -> ExactHidingPlan:
     """The quick plan, which is better than the one found in time, with the bounds that hold for all plans."""
     return replace(quick, lost_bound=min(best.lost_bound, quick.lost), bound=min(best.bound, quick.changes))
 
@@ -75,7 +76,7 @@ def _plan_quickly(
     thresholds: HidingThresholds,
     critical: CriticalBaskets,
     at_risk: ItemsetsAtRisk,
-) -> HidingPlan:
+) -> ExactHidingPlan:
     """What joint hiding would remove, and what that loses."""
     trial = BasketDraft.of(draft.data, draft.places)
     hide_jointly(trial, rules, thresholds)
@@ -86,4 +87,4 @@ def _plan_quickly(
     for number, items in enumerate(at_risk.columns):
         hit = at_risk.held[number] & out[sorted(items)].any(axis=0)
         lost += int(at_risk.times[number]) if int(hit.sum()) > at_risk.spare[number] else 0
-    return HidingPlan(tuple(zip(rows.tolist(), columns.tolist(), strict=True)), lost, 0, len(rows), 0)
+    return ExactHidingPlan(tuple(zip(rows.tolist(), columns.tolist(), strict=True)), lost, 0, len(rows), 0)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
-from sfumato.protect.baskets.exact_hiding import HidingPlan, find_best_plan
+from sfumato.protect.baskets.exact_hiding import ExactHidingPlan, find_best_plan
 from sfumato.protect.baskets.hiding_variables import CriticalBaskets
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.item_rules import list_rules_about
@@ -65,7 +65,7 @@ def hide_items_exactly(
 
 def _plan_against_rules(
     draft: BasketDraft, rules: tuple[SecretRule, ...], hidden: Sequence[int], thresholds: HidingThresholds, end: float
-) -> tuple[HidingPlan | None, BasketDraft]:
+) -> tuple[ExactHidingPlan | None, BasketDraft]:
     """The best plan against these rules alone, on a draft of all their items."""
     wide = BasketDraft.of(draft.data, {position for rule in rules for position in rule.whole})
     critical = CriticalBaskets.of(wide, [rule.renumber_rule(wide.column) for rule in rules], thresholds.least)
@@ -74,7 +74,7 @@ def _plan_against_rules(
     return find_best_plan(critical, thresholds, nothing, victims, end), wide
 
 
-def _apply_plan(wide: BasketDraft, plan: HidingPlan) -> ItemOccurrences:
+def _apply_plan(wide: BasketDraft, plan: ExactHidingPlan) -> ItemOccurrences:
     for row, column in plan.removals:
         wide.remove(np.array([row]), column)
-    return wide.occurrences()
+    return wide.list_occurrences()

@@ -26,7 +26,7 @@ FIRST_WHILE, SECOND_WHILE = 0.1, 0.6
 
 
 @dataclass(frozen=True)
-class HidingPlan:
+class ExactHidingPlan:
     """What to remove, and how good that is."""
 
     removals: tuple[tuple[int, int], ...]
@@ -61,18 +61,18 @@ class _HidingTask:
     victims: frozenset[int]
     end: float
 
-    def left(self) -> float:
+    def count_seconds_left(self) -> float:
         """Seconds."""
         return self.end - time.monotonic()
 
-    def program(self, most_lost: int) -> tuple[HidingVariables, IntegerProgram] | None:
+    def build_program(self, most_lost: int) -> tuple[HidingVariables, IntegerProgram] | None:
         """The program of all plans that lose at most this many itemsets; None if it is too large."""
         made = build_variables(self.critical, self.at_risk, self.victims, self.end, most_lost)
         if made is None or made.entries > MOST_ENTRIES:
             return None
         return made, _build_hiding_program(made, self.critical, self.thresholds, self.at_risk)
 
-    def costs(self, made: HidingVariables) -> tuple[Floats, Floats]:
+    def build_costs(self, made: HidingVariables) -> tuple[Floats, Floats]:
         """The losses and the changes of plans."""
         rest = np.zeros(len(self.critical.rules))
         lost = np.concatenate([np.zeros(len(made.cost)), self.at_risk.times, rest])
@@ -86,43 +86,45 @@ def find_best_plan(
     victims: frozenset[int],
     end: float,
     most_lost: int = 0,
-) -> HidingPlan | None:
+) -> ExactHidingPlan | None:
     """The best plan found before `end`; None if none was found. A plan that loses `most_lost` is known."""
-    task = _HidingTask(critical.decided(thresholds), thresholds, at_risk, victims, end)
+    task = _HidingTask(critical.drop_decided_sides(thresholds), thresholds, at_risk, victims, end)
     first = _minimize_lost_itemsets(task, most_lost)
     if first is None:
         return None
-    ready = task.program(first.lost)
+    ready = task.build_program(first.lost)
     if ready is None:
         return first if len(at_risk) else None
     made, program = ready
-    lost, changes = task.costs(made)
-    second = solve_program(program.limit_costs(lost, first.lost) if len(at_risk) else program, changes, task.left())
+    lost, changes = task.build_costs(made)
+    second = solve_program(
+        program.limit_costs(lost, first.lost) if len(at_risk) else program, changes, task.count_seconds_left()
+    )
     if second is None:
         return first if len(at_risk) else None
     gone = list_removals(made, critical, second.values)
-    return HidingPlan(gone, first.lost, first.lost_bound, len(gone), second.bound)
+    return ExactHidingPlan(gone, first.lost, first.lost_bound, len(gone), second.bound)
 
 
-def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> HidingPlan | None:
+def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> ExactHidingPlan | None:
     """A plan that loses few itemsets: a first result makes the program smaller for a second attempt."""
     if not len(task.at_risk):
-        return HidingPlan((), 0, 0, 0, 0)
-    best: HidingPlan | None = None
+        return ExactHidingPlan((), 0, 0, 0, 0)
+    best: ExactHidingPlan | None = None
     for share in (FIRST_WHILE, SECOND_WHILE):
-        ready = task.program(most_lost)
+        ready = task.build_program(most_lost)
         if ready is None:
             break
         made, program = ready
-        lost, _ = task.costs(made)
-        solution = solve_program(program, lost, share * task.left())
+        lost, _ = task.build_costs(made)
+        solution = solve_program(program, lost, share * task.count_seconds_left())
         if solution is None:
             continue
         gone = list_removals(made, task.critical, solution.values)
         fewest = round(float(lost @ solution.values))
         bound = solution.bound if best is None else max(solution.bound, best.lost_bound)
         if best is None or fewest < best.lost:
-            best = HidingPlan(gone, fewest, 0, len(gone), 0)
+            best = ExactHidingPlan(gone, fewest, 0, len(gone), 0)
         best = replace(best, lost_bound=min(bound, best.lost))
         if best.lost_bound == best.lost:
             break
@@ -140,13 +142,13 @@ def _build_hiding_program(
     )
     for rows, numbers in zip(made.groups, made.sharing, strict=True):
         if len(numbers) > 1:
-            program.at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
+            program.require_at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
     for helper, among, upward in made.any_of:
         _link_helper(program, helper, among, upward)
     for number, own in enumerate(made.list_hitting_variables("risk", len(at_risk))):
         most = float(at_risk.most[number] - at_risk.spare[number])
         weights = np.append(np.ones(len(own)), -most)
-        program.at_most(np.append(own, count + number), weights, float(at_risk.spare[number]))
+        program.require_at_most(np.append(own, count + number), weights, float(at_risk.spare[number]))
     wholes, lefts = (made.list_hitting_variables(kind, len(critical.rules)) for kind in ("whole", "left"))
     for u in range(len(critical.rules)):
         _constrain_rule(program, wholes[u], lefts[u], critical, thresholds, u, count + len(at_risk) + u)
@@ -157,10 +159,10 @@ def _link_helper(program: IntegerProgram, helper: int, own: tuple[int, ...], upw
     """The helper is whether any of its variables is 1; only the side that could be exploited is bounded."""
     if upward:
         for number in own:
-            program.at_least(np.array([helper, number]), np.array([1.0, -1.0]), 0.0)
+            program.require_at_least(np.array([helper, number]), np.array([1.0, -1.0]), 0.0)
     else:
         weights = np.append(np.ones(len(own)), -1.0)
-        program.at_least(np.append(np.array(own), helper), weights, 0.0)
+        program.require_at_least(np.append(np.array(own), helper), weights, 0.0)
 
 
 def _constrain_rule(
@@ -175,12 +177,14 @@ def _constrain_rule(
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
     whole, left = int(critical.whole[u]), int(critical.left[u])
     # Either route needs this many baskets: stated explicitly, since half of both routes would need fewer.
-    fewest, enough = thresholds.surplus(whole, left), whole + 1 - thresholds.least
+    fewest, enough = thresholds.count_surplus(whole, left), whole + 1 - thresholds.least
     if not len(lefts) or fewest >= enough:
-        program.at_least(wholes, np.ones(len(wholes)), float(fewest))
+        program.require_at_least(wholes, np.ones(len(wholes)), float(fewest))
         return
     p, q = thresholds.confidence.numerator, thresholds.confidence.denominator
-    program.at_least(np.append(wholes, route), np.append(np.ones(len(wholes)), -float(enough - fewest)), float(fewest))
+    program.require_at_least(
+        np.append(wholes, route), np.append(np.ones(len(wholes)), -float(enough - fewest)), float(fewest)
+    )
     # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the route is the support.
     weights = np.zeros(len(program.upper))
     np.add.at(weights, wholes, float(q))
@@ -188,4 +192,4 @@ def _constrain_rule(
     wanted = float(q * whole - p * left + 1)
     weights[route] = max(wanted - q * enough + p * float(critical.lefts[u].sum()), 0.0)
     columns = np.flatnonzero(weights)
-    program.at_least(columns, weights[columns], wanted)
+    program.require_at_least(columns, weights[columns], wanted)

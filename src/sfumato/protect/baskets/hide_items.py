@@ -70,7 +70,7 @@ class HideItems(Method):
         """The published algorithms also add items, which could bring back what another method hid."""
         return self.strategy in ("islf", "dsrf")
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The method without the items: naming them in a certificate would disclose what to look for."""
         return self.model_dump(mode="json", exclude={"items"}) | {"items": len(self.items)}
 
@@ -81,8 +81,8 @@ class HideItems(Method):
         item_places = index_item_names(data, self.items, "the items to hide")
         hidden = list(dict.fromkeys(item_places[item] for item in self.items))
         thresholds = self.compute_thresholds(len(data))
-        draft, details = self._hidden(data, hidden, thresholds)
-        changes, published = draft.changes(), draft.published()
+        draft, details = self._hide_items(data, hidden, thresholds)
+        changes, published = draft.changes(), draft.publish()
         return Release(
             data=published,
             method=self,
@@ -107,7 +107,7 @@ class HideItems(Method):
         hidden = (claim_nothing_shows(thresholds.least, self.min_confidence),) if is_hidden else ()
         return (*hidden, claim_no_foreign_items(), claim_all_baskets(data))
 
-    def _hidden(
+    def _hide_items(
         self, data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds
     ) -> tuple[BasketDraft, dict[str, Any]]:
         """The changed baskets, and a summary of the strategy's work."""
@@ -134,7 +134,7 @@ def _hide_as_published(
     work = hide_pairs(draft, [draft.column[position] for position in hidden], thresholds, left_first)
     before = list_every_rule_about(ItemOccurrences.of(data), hidden, thresholds)
     # Large baskets were filled with the same items, so left sides are without number: closed ones stand for all.
-    after = draft.occurrences()
+    after = draft.list_occurrences()
     rules_left = select_shown_rules(after, before, thresholds)
     alone = {position: len(list_rules_about(after, position, thresholds)) for position in hidden}
     handled = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}

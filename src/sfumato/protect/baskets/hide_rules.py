@@ -109,7 +109,7 @@ class HideRules(Method):
 
     @field_validator("rules", "itemsets", mode="before")
     @classmethod
-    def _parsed(cls, given: Any, info: Any) -> Any:
+    def _parse_rules(cls, given: Any, info: Any) -> Any:
         if not isinstance(given, list | tuple):
             return given
         parse: Callable[[str], Any] = parse_rule if info.field_name == "rules" else parse_itemset
@@ -131,7 +131,7 @@ class HideRules(Method):
         """Items can be hidden beside rules, but not among items that were made unknown."""
         return self.strategy == "block"
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The method without what it hides: naming it in a certificate would disclose it."""
         description = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
         counts = {"rules": len(self.rules), "itemsets": len(self.itemsets)}
@@ -146,8 +146,8 @@ class HideRules(Method):
         draft = BasketDraft.of(data, {position for rule in secret for position in rule.whole})
         inside = tuple(rule.renumber_rule(draft.column) for rule in secret)
         details = self.hide(draft, inside, thresholds)
-        certain = draft.published()
-        published, changes = self._published(draft, certain, inside)
+        certain = draft.publish()
+        published, changes = self._build_published(draft, certain, inside)
         return Release(
             data=published,
             method=self,
@@ -201,7 +201,7 @@ class HideRules(Method):
         in_order = tuple(ordered) if self.strategy in ("2b", "2c") else rules
         return {"scans": hide_in_turn(draft, in_order, thresholds, _IN_TURN[self.strategy])}
 
-    def _published(
+    def _build_published(
         self, draft: BasketDraft, certain: Baskets, rules: tuple[SecretRule, ...]
     ) -> tuple[Baskets, list[Change]]:
         """The published baskets, and every change in them."""

@@ -51,16 +51,16 @@ class CriticalBaskets:
         wholes = np.zeros((len(kept), len(draft.sizes)), dtype=np.bool_)
         lefts = np.zeros_like(wholes)
         for u, rule in enumerate(kept):
-            wholes[u] = draft.holding(rule.whole)
+            wholes[u] = draft.flag_holding(rule.whole)
             if rule.left:
-                lefts[u] = draft.holding(rule.left)
+                lefts[u] = draft.flag_holding(rule.left)
         rows = np.flatnonzero(wholes.any(axis=0)).astype(np.int64)
         return cls(kept, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
 
-    def decided(self, thresholds: HidingThresholds) -> CriticalBaskets:
+    def drop_decided_sides(self, thresholds: HidingThresholds) -> CriticalBaskets:
         """The same without the left sides of rules for which lowering the support is the shortest way, and so
         sufficient."""
-        surplus = [thresholds.surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
+        surplus = [thresholds.count_surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
         is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
         return replace(self, lefts=self.lefts & is_open[:, None])
 
@@ -104,7 +104,7 @@ class HidingVariables:
     any_of: list[tuple[int, tuple[int, ...], bool]] = field(default_factory=list)
     """(helper, variables, upward): the helper is at most 1 if any of them is (not upward), or at least 1 (upward)."""
 
-    def new(self, upper: int, cost: int) -> int:
+    def add_variable(self, upper: int, cost: int) -> int:
         """Add a variable."""
         self.upper.append(upper)
         self.cost.append(cost)
@@ -201,7 +201,7 @@ class _HitSides:
     known: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
     """The things that a choice hits, cached."""
 
-    def hit(self, kind: Kind, choice: Choice) -> Flags:
+    def flag_hit(self, kind: Kind, choice: Choice) -> Flags:
         """Which things hold any of the columns."""
         if (kind, choice) not in self.known:
             self.known[kind, choice] = np.asarray(self.columns[kind][:, sorted(choice)].any(axis=1))
@@ -233,17 +233,17 @@ class _BearableChoice:
         self._all = int(self._fragile.sum()) <= most
 
     def __call__(self, choice: Choice) -> bool:
-        return self._all or int(self._fragile[self._sides.hit("risk", choice)].sum()) <= self._most
+        return self._all or int(self._fragile[self._sides.flag_hit("risk", choice)].sum()) <= self._most
 
 
 def _add_set_variables(made: HidingVariables, sides: _HitSides, members: Ints, choices: Sequence[Choice]) -> None:
     """A variable for each set: how many of the members lose it."""
     choices = _select_undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
-    numbers = [made.new(len(members), len(choice)) for choice in choices]
+    numbers = [made.add_variable(len(members), len(choice)) for choice in choices]
     for number, choice in zip(numbers, choices, strict=True):
         made.takes[number] = (len(made.groups), choice)
         for kind, held in sides.held.items():
-            lines = np.flatnonzero(held[members[0]] & sides.hit(kind, choice))
+            lines = np.flatnonzero(held[members[0]] & sides.flag_hit(kind, choice))
             made.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
     made.groups.append(members)
     made.sharing.append(numbers)
@@ -253,9 +253,9 @@ def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]
     """Drop choices dominated by another one that hits as many rules, harms no more and removes no more."""
     spares = np.concatenate(
         [
-            [~(sides.held["whole"][basket] & sides.hit("whole", choice)) for choice in choices],
-            [sides.held["left"][basket] & sides.hit("left", choice) for choice in choices],
-            [sides.held["risk"][basket] & sides.hit("risk", choice) for choice in choices],
+            [~(sides.held["whole"][basket] & sides.flag_hit("whole", choice)) for choice in choices],
+            [sides.held["left"][basket] & sides.flag_hit("left", choice) for choice in choices],
+            [sides.held["risk"][basket] & sides.flag_hit("risk", choice) for choice in choices],
         ],
         axis=1,
     )
@@ -269,19 +269,19 @@ def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]
 
 def _add_item_variables(made: HidingVariables, sides: _HitSides, basket: int, items: Choice) -> None:
     """One variable per item of a basket, and one per set of them by which a rule or an itemset is hit."""
-    number = {item: made.new(1, 1) for item in sorted(items)}
+    number = {item: made.add_variable(1, 1) for item in sorted(items)}
     for item in sorted(items):
         made.takes[number[item]] = (len(made.groups), frozenset({item}))
     helper: dict[tuple[bool, tuple[int, ...]], int] = {}
     for kind, held in sides.held.items():
-        lines = np.flatnonzero(held[basket] & sides.hit(kind, items))
+        lines = np.flatnonzero(held[basket] & sides.flag_hit(kind, items))
         distinct, which = np.unique(sides.columns[kind][lines][:, sorted(items)], axis=0, return_inverse=True)
         hit: list[int] = []
         for line in distinct:
             own = tuple(number[item] for item, there in zip(sorted(items), line.tolist(), strict=True) if there)
             key = (kind != "whole", own)
             if key not in helper:
-                helper[key] = own[0] if len(own) == 1 else made.new(1, 0)
+                helper[key] = own[0] if len(own) == 1 else made.add_variable(1, 0)
                 if len(own) > 1:
                     made.any_of.append((helper[key], own, kind != "whole"))
             hit.append(helper[key])

@@ -71,6 +71,6 @@ def _decrease_right(draft: BasketDraft, left: int, right: int, thresholds: Hidin
     """Lines 19 to 27: remove the hidden item from the largest baskets that hold it, with or without the left item."""
     rows = draft.rows([right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
-    surplus = HidingThresholds(0, thresholds.confidence).surplus(draft.count([left, right]), draft.count([left]))
+    surplus = HidingThresholds(0, thresholds.confidence).count_surplus(draft.count([left, right]), draft.count([left]))
     useful = np.cumsum(draft.held[left, rows])
     draft.remove(rows[: int(np.searchsorted(useful, surplus)) + 1], right)

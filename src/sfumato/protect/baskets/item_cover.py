@@ -30,7 +30,7 @@ def hide_completely(draft: BasketDraft, columns: Sequence[int], thresholds: Hidi
     Removing one hidden item makes left sides with it rarer, which can make a rule about another one show again. So the
     items are revisited until none shows. Every round removes something, so it terminates.
     """
-    now, scans, calm = draft.occurrences(), 0, 0
+    now, scans, calm = draft.list_occurrences(), 0, 0
     while calm < len(columns):
         column = columns[scans % len(columns)]
         shown = list_rules_about(now, draft.places[column], thresholds)
@@ -38,7 +38,7 @@ def hide_completely(draft: BasketDraft, columns: Sequence[int], thresholds: Hidi
         calm = calm + 1 if not shown else 0
         if shown:
             draft.remove(cover_item_rules(now, draft.places[column], shown, thresholds), column)
-            now = draft.occurrences()
+            now = draft.list_occurrences()
     return scans
 
 
@@ -50,7 +50,9 @@ def cover_item_rules(now: ItemOccurrences, item: int, shown: Sequence[ShownRule]
     line = {position: index for index, position in enumerate(places)}
     held = now.columns(places)[:, rows]
     serves = np.array([held[[line[position] for position in shown_rule.rule.left]].all(axis=0) for shown_rule in shown])
-    needs = np.array([thresholds.surplus(shown_rule.whole, shown_rule.left) for shown_rule in shown], dtype=np.int64)
+    needs = np.array(
+        [thresholds.count_surplus(shown_rule.whole, shown_rule.left) for shown_rule in shown], dtype=np.int64
+    )
     return rows[cover_greedily(serves, needs, _measure_pair_harm(now, item, rows, thresholds.least))]
 
 

@@ -42,7 +42,7 @@ def list_rules_about(now: ItemOccurrences, item: int, thresholds: HidingThreshol
     holding[now.rows[now.codes == item]] = True
     if holding.sum() < thresholds.least:
         return []
-    around = now.within(holding[now.rows] & (now.codes != item))
+    around = now.keep_occurrences(holding[now.rows] & (now.codes != item))
     itemsets = find_itemsets(around, thresholds.least, kind="closed")
     if not len(itemsets):
         return []
@@ -51,7 +51,7 @@ def list_rules_about(now: ItemOccurrences, item: int, thresholds: HidingThreshol
     return sorted(
         _list_shown_rules(now, item, item_numbers, itemsets, thresholds),
         key=lambda shown_rule: (
-            -thresholds.surplus(shown_rule.whole, shown_rule.left),
+            -thresholds.count_surplus(shown_rule.whole, shown_rule.left),
             len(shown_rule.rule.left),
             shown_rule.rule.left,
         ),
@@ -93,9 +93,9 @@ class BasketCounter:
 
     def __call__(self, places: Sequence[int]) -> int:
         """How many baskets hold all of the items."""
-        return int(np.bitwise_count(self.holding(places)).sum())
+        return int(np.bitwise_count(self.flag_holding(places)).sum())
 
-    def holding(self, places: Sequence[int]) -> Words:
+    def flag_holding(self, places: Sequence[int]) -> Words:
         """Which baskets hold all of the items, as bits."""
         held: Words = np.bitwise_and.reduce(self.bits[[self.line[position] for position in places]], axis=0)
         return held
@@ -138,7 +138,7 @@ def _count_itemsets_about(now: ItemOccurrences, items: Sequence[int], least: int
         holding[now.rows[now.codes == item]] = True
         if holding.sum() < least:
             continue
-        around = now.within(holding[now.rows] & (now.codes != item))
+        around = now.keep_occurrences(holding[now.rows] & (now.codes != item))
         itemsets = find_itemsets(around, least)
         names = [number[name] for name in around.items]
         offsets = itemsets.offsets.tolist()

@@ -48,7 +48,7 @@ def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThres
 
 def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int, without: Sequence[int] = ()) -> Ints:
     """For each basket, the number of its frequent pairs that contain the item, and none of the items `without`."""
-    frequent = (draft.companions(column) >= least).astype(np.int64)
+    frequent = (draft.count_companions(column) >= least).astype(np.int64)
     frequent[[draft.places[other] for other in (column, *without)]] = 0
     offsets = draft.data.offsets
     before = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])

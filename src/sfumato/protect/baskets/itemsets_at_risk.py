@@ -74,7 +74,7 @@ def find_itemsets_at_risk(
         where, limit = served.of(columns)
         if (spare := support - least) >= limit:
             continue
-        held = bits.holding(places) & where
+        held = bits.flag_holding(places) & where
         many = min(limit, int(np.bitwise_count(held).sum()))
         if many > spare:
             alike[columns, held.tobytes(), spare, many] += 1

@@ -40,7 +40,7 @@ def hide_jointly(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: 
     )
     standing = _RuleStanding(draft, critical, thresholds, _LossRisk.of(at_risk, len(draft.places)))
     passes = 1
-    while (shown := standing.shown()).any():
+    while (shown := standing.flag_shown()).any():
         report_progress("hiding rules", int((~shown).sum()), len(critical.rules))
         standing.take_out(shown)
         passes += 1
@@ -75,7 +75,7 @@ class _LossRisk:
     def __post_init__(self) -> None:
         self.spare = self.at_risk.spare.copy()
 
-    def harm(self, column: int, places: Ints) -> Floats:
+    def measure_harm(self, column: int, places: Ints) -> Floats:
         """For each basket, how much removing the item endangers itemsets; 1 is the loss of an itemset."""
         near = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
         by_kind = self.held @ (near * self.holds[column]).astype(np.float32)
@@ -101,7 +101,7 @@ class _RuleStanding:
         self.wholes, self.lefts = critical.wholes.copy(), critical.lefts.copy()
         self.whole: list[int] = critical.whole.tolist()
         self.left: list[int] = critical.left.tolist()
-        surplus = sum(map(thresholds.surplus, self.whole, self.left))
+        surplus = sum(map(thresholds.count_surplus, self.whole, self.left))
         self.quota = max(1, surplus // _PASSES)
         self.taken: list[tuple[float, int, int]] = []
         """Harm, index among the critical baskets, and column of each removal."""
@@ -109,7 +109,7 @@ class _RuleStanding:
             [u for u, rule in enumerate(self.rules) if column in rule.whole] for column in range(len(draft.places))
         ]
 
-    def shown(self) -> Flags:
+    def flag_shown(self) -> Flags:
         """Which rules show."""
         return np.array(list(map(self.thresholds.shows, self.whole, self.left)), dtype=np.bool_)
 
@@ -141,7 +141,7 @@ class _RuleStanding:
         for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
             gain, useful = self._gain(column, shown)
             places = np.flatnonzero(useful).astype(np.int64)
-            harm = self.risk.harm(column, places)
+            harm = self.risk.measure_harm(column, places)
             candidates.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
         gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*candidates, strict=True))
         return gains, harms, all_places, columns

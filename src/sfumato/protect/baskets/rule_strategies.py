@@ -24,7 +24,7 @@ def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshold
     """1.a: complete the left side in baskets that nearly hold it and lack the right side."""
     if not rule.left:
         raise PolicyError("1a lowers confidences, but an itemset has none; hide itemsets with another strategy")
-    partly = ~draft.holding(rule.left) & ~draft.holding(rule.right)
+    partly = ~draft.flag_holding(rule.left) & ~draft.flag_holding(rule.right)
     candidates = np.flatnonzero(partly).astype(np.int64)
     present = draft.held[list(rule.left)][:, candidates].sum(axis=0)
     fullest = candidates[np.argsort(-present, kind="stable")]
@@ -41,7 +41,7 @@ def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshold
 
 def lower_right(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """1.b: remove an item of the right side from the smallest baskets that hold the rule."""
-    needed = thresholds.surplus(draft.count(rule.whole), draft.count(rule.left))
+    needed = thresholds.count_surplus(draft.count(rule.whole), draft.count(rule.left))
     victim = choose_least_harmful(draft, rule.right, rule.whole, thresholds.least)
     draft.remove(order_smallest_first(draft, rule.whole)[:needed], victim)
 

@@ -63,7 +63,7 @@ class HidingThresholds:
         """Whether a rule held by `whole` baskets shows, if its left side is held by `left` (0 for itemsets)."""
         return whole >= self.least and whole * self.confidence.denominator >= self.confidence.numerator * left
 
-    def surplus(self, whole: int, left: int) -> int:
+    def count_surplus(self, whole: int, left: int) -> int:
         """How many baskets must stop holding the rule, with its left side unchanged, so that it no longer shows."""
         reported = -(-self.confidence.numerator * left // self.confidence.denominator)
         return max(0, whole + 1 - max(self.least, reported))

@@ -37,7 +37,7 @@ _CURE = "raise min_support"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HidingPlan:
+class StoredHidingPlan:
     """What is removed from which baskets, decided before any is written."""
 
     original: StoredBaskets
@@ -85,12 +85,12 @@ def describe_stored_hiding() -> str:
     return " or ".join(f"{name} with the strategy {', '.join(known)}" for name, known in _STRATEGIES.items())
 
 
-def plan_stored_hiding(method: HideRules | HideItems, baskets: StoredBaskets) -> HidingPlan:
+def plan_stored_hiding(method: HideRules | HideItems, baskets: StoredBaskets) -> StoredHidingPlan:
     """Decide what is removed; nothing is drawn."""
     return _plan_rules(method, baskets) if isinstance(method, HideRules) else _plan_items(method, baskets)
 
 
-def _plan_rules(method: HideRules, baskets: StoredBaskets) -> HidingPlan:
+def _plan_rules(method: HideRules, baskets: StoredBaskets) -> StoredHidingPlan:
     secret = number_secret_rules(baskets, *method.list_secrets())
     thresholds = method.compute_thresholds(len(baskets))
     named = _flag_places(baskets, [place for rule in secret for place in rule.whole])
@@ -107,7 +107,7 @@ def _plan_rules(method: HideRules, baskets: StoredBaskets) -> HidingPlan:
     )
 
 
-def _plan_items(method: HideItems, baskets: StoredBaskets) -> HidingPlan:
+def _plan_items(method: HideItems, baskets: StoredBaskets) -> StoredHidingPlan:
     item_places = index_item_names(baskets, method.items, "the items to hide")
     hidden = list(dict.fromkeys(item_places[item] for item in method.items))
     thresholds = method.compute_thresholds(len(baskets))
@@ -125,13 +125,13 @@ def _plan_items(method: HideItems, baskets: StoredBaskets) -> HidingPlan:
 
 def _build_plan(
     baskets: StoredBaskets, taken: TakenBaskets, draft: BasketDraft, release: Release, details: Mapping[str, Any]
-) -> HidingPlan:
+) -> StoredHidingPlan:
     """What the draft says about all baskets."""
     places = {item: place for place, item in enumerate(baskets.items)}
     changes = [(int(taken.rows[row]), item, word) for row, item, word in draft.changes()]
     assert all(word == "removed" for _, _, word in changes), "the strategies only remove"
     losses = {**summarize_changes(changes, baskets.entries, len(changes)), **release.losses}
-    return HidingPlan(
+    return StoredHidingPlan(
         original=baskets,
         rows=np.array([row for row, _, _ in changes], dtype=np.int64),
         codes=np.array([places[item] for _, item, _ in changes], dtype=np.int64),

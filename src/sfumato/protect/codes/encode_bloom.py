@@ -74,26 +74,26 @@ class EncodeBloom(KeyedMethod):
             data=fingerprint_baskets(data),
             supports=supports,
             spot_checks=draw_spot_checks(data, chance.generator()),
-        ).sealed()
+        ).seal()
 
     def protect(  # type: ignore[override]  # see KeyedMethod
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace each basket by the bits of its items."""
-        opened = BloomKey.opened(key)
+        opened = BloomKey.open(key)
         if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
             raise PolicyError("the key has another number of bits or hashes than the method; draw a new key")
         refuse_other_baskets(data, opened.data)
-        published = filter_baskets(data, opened.filters(), self.bits)
+        published = filter_baskets(data, opened.list_filters(), self.bits)
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data),
+            claims=self._list_claims(data),
             losses=_compute_filter_losses(data, opened, published),
             details=CodeDetails(rows=np.arange(len(data), dtype=np.int64)),
         )
 
-    def _claims(self, data: Baskets) -> tuple[Claim, ...]:
+    def _list_claims(self, data: Baskets) -> tuple[Claim, ...]:
         never_missed = Claim(
             property="unfiltered_items",
             threshold=0,

@@ -103,7 +103,7 @@ class EncodeForTrees(KeyedMethod):
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows, so no tree can be grown")
         chance = (randomness or Randomness.secure()).generator()
-        classes = self._classes(data)
+        classes = self._number_classes(data)
         report_progress("sorting values", 0, len(self._list_number_columns(data)))
         ranked_columns = map_in_threads(
             lambda name: RankedColumn.of(data, name, classes), self._list_number_columns(data)
@@ -111,7 +111,7 @@ class EncodeForTrees(KeyedMethod):
         columns: dict[str, Any] = {}
         for done, column in enumerate(ranked_columns):
             report_progress("drawing codes", done, len(ranked_columns))
-            columns[column.name] = self.draw_key(column, chance).as_secret()
+            columns[column.name] = self.draw_key(column, chance).dump_secret()
         renamed = {name: _draw_value_names(data.frame[name], chance) for name in self._list_category_columns(data)}
         secret = {
             "target": self.target,
@@ -120,7 +120,7 @@ class EncodeForTrees(KeyedMethod):
             "labels": _draw_class_names(data.frame[self.target], chance),
             "permuted": self.permute,
         }
-        return TreeKey.sealed(secret)
+        return TreeKey.seal(secret)
 
     def protect(  # type: ignore[override]  # see KeyedMethod
         self, data: Table, key: Key | None = None, randomness: Randomness | None = None
@@ -130,15 +130,15 @@ class EncodeForTrees(KeyedMethod):
             raise PolicyError(
                 "encode_for_trees needs a key: create one with new_key(table), keep it, and pass it to protect"
             )
-        opened = TreeKey.opened(key, data)
-        places = opened.places(data)
-        _refuse_torn_pieces(data, opened, places, self._classes(data))
-        encoded = opened.encoded(data, places).drop(data.identifying if data.roles else [])
+        opened = TreeKey.open(key, data)
+        places = opened.locate_cells(data)
+        _refuse_torn_pieces(data, opened, places, self._number_classes(data))
+        encoded = opened.encode(data, places).drop(data.identifying if data.roles else [])
         published = data.with_frame(encoded)
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data),
+            claims=self._list_claims(data),
             losses={"loss": 0.0, "suppressed_rows": 0},
             details=CodeDetails(
                 rows=np.arange(len(data), dtype=np.int64),
@@ -154,7 +154,7 @@ class EncodeForTrees(KeyedMethod):
         fields = ("breakpoints", "pieces", "min_width", "direction", "permute", "curves")
         return TreeTransformer(random_state=random_state, **{name: getattr(self, name) for name in fields})
 
-    def _claims(self, data: Table) -> tuple[Claim, ...]:
+    def _list_claims(self, data: Table) -> tuple[Claim, ...]:
         ties = self.direction == "random"
         claims = [claim_nobody_named(data)] if data.roles else []
         claims.append(self._claim_same_trees(data, ties))
@@ -195,7 +195,7 @@ class EncodeForTrees(KeyedMethod):
 
     def _list_number_columns(self, table: Table) -> tuple[str, ...]:
         """The columns of numbers that are encoded."""
-        kept = self._published(table)
+        kept = self._list_published(table)
         fit = tuple(name for name in kept if is_learnable_type(table.frame[name].dtype))
         if self.columns is None:
             return fit
@@ -208,16 +208,16 @@ class EncodeForTrees(KeyedMethod):
         """The columns that are renamed; if `columns` is given, the others stay unchanged."""
         if self.columns is not None:
             return ()
-        return tuple(name for name in self._published(table) if not is_learnable_type(table.frame[name].dtype))
+        return tuple(name for name in self._list_published(table) if not is_learnable_type(table.frame[name].dtype))
 
-    def _published(self, table: Table) -> tuple[str, ...]:
+    def _list_published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:
             raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table')
         identifying = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
         return tuple(name for name in table.frame.columns if name != self.target and name not in identifying)
 
-    def _classes(self, table: Table) -> Ints:
-        self._published(table)
+    def _number_classes(self, table: Table) -> Ints:
+        self._list_published(table)
         missing = table.frame[self.target].null_count()
         if missing:
             raise DataError(
@@ -297,7 +297,7 @@ def _refuse_torn_pieces(table: Table, key: TreeKey, places: Mapping[str, Ints], 
     if not key.permuted:
         return
     for name, column_key in key.columns.items():
-        torn = column_key.torn(places[name], classes)
+        torn = column_key.count_torn_pieces(places[name], classes)
         if torn:
             raise DataError(
                 f'{table.source}: {torn} pure pieces of "{name}" hold several classes in this table; the tree '

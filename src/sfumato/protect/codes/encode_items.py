@@ -79,13 +79,13 @@ class EncodeItems(KeyedMethod):
         draft = self._draw_padded_key(data, chance) if self.kind == "padded" else self._draw_one_to_n_key(data, chance)
         supports = np.bincount(_encode_baskets(data, draft).codes, minlength=len(draft.codes))
         spot_checks = draw_spot_checks(data, chance.generator())
-        return replace(draft, supports=tuple(supports.tolist()), spot_checks=spot_checks).sealed()
+        return replace(draft, supports=tuple(supports.tolist()), spot_checks=spot_checks).seal()
 
     def protect(  # type: ignore[override]  # see KeyedMethod
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace every item by its codes, and add what the key prescribes."""
-        opened = ItemKey.opened(key)
+        opened = ItemKey.open(key)
         if opened.kind != self.kind:
             raise PolicyError(f'the key is for kind "{opened.kind}", but the method has kind "{self.kind}"')
         refuse_other_baskets(data, opened.data)
@@ -94,7 +94,7 @@ class EncodeItems(KeyedMethod):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data),
+            claims=self._list_claims(data),
             losses={
                 "loss": encoded.added / published.codes.size,
                 "added_baskets": len(opened.fakes),
@@ -151,7 +151,7 @@ class EncodeItems(KeyedMethod):
             data=fingerprint_baskets(data),
         )
 
-    def _claims(self, data: Baskets) -> tuple[Claim, ...]:
+    def _list_claims(self, data: Baskets) -> tuple[Claim, ...]:
         claims = [
             Claim(
                 property="unrecoverable_items",

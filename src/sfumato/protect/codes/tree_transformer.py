@@ -61,7 +61,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             raise ValueError(
                 f"This {type(self).__name__} requires y to be passed, but the target y is None; pieces depend on it"
             )
-        cells = self._cells(X, reset=True)
+        cells = self._check_cells(X, reset=True)
         classes = column_or_1d(y, warn=True)
         check_consistent_length(cells, classes)
         table = _build_training_table(cells, classes)
@@ -72,10 +72,10 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     def transform(self, X: Any) -> Floats:  # noqa: N803  # scikit-learn's name
         """The codes; missing stays missing, and a value that `fit` did not see is refused."""
         check_is_fitted(self)
-        cells = self._cells(X, reset=False)
+        cells = self._check_cells(X, reset=False)
         key = self._open_key()
         columns = [
-            column_key.encoded(column_key.places(pl.Series(column_key.name, cells[:, index]).fill_nan(None), "X"))
+            column_key.encode(column_key.locate_cells(pl.Series(column_key.name, cells[:, index]).fill_nan(None), "X"))
             for index, column_key in enumerate(key.columns.values())
         ]
         return np.column_stack(columns)
@@ -83,10 +83,10 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803  # scikit-learn's name
         """The values of codes; of several that trees do not distinguish, the smallest."""
         check_is_fitted(self)
-        cells = self._cells(X, reset=False)
+        cells = self._check_cells(X, reset=False)
         key = self._open_key()
         return np.column_stack(
-            [column_key.inverse(cells[:, index], "X") for index, column_key in enumerate(key.columns.values())]
+            [column_key.decode(cells[:, index], "X") for index, column_key in enumerate(key.columns.values())]
         )
 
     def decode(self, model: Any, X: Any, y: Any) -> Any:  # noqa: N803  # scikit-learn's name
@@ -97,9 +97,9 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         names = getattr(model, "feature_names_in_", None)
         if names is not None:
             raise PolicyError("the model was grown on named columns; grow it on the array that transform returns")
-        return decode_tree(model, self.key_, _build_training_table(self._cells(X, reset=False), column_or_1d(y)))
+        return decode_tree(model, self.key_, _build_training_table(self._check_cells(X, reset=False), column_or_1d(y)))
 
-    def _cells(self, given: Any, *, reset: bool) -> Floats:
+    def _check_cells(self, given: Any, *, reset: bool) -> Floats:
         cells: Floats = validate_data(self, given, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         return cells
 
@@ -114,7 +114,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     def _open_key(self) -> TreeKey:
         columns = {f"x{index}": [0.0] for index in range(self.n_features_in_)}
-        return TreeKey.opened(self.key_, Table.of({**columns, _TARGET: [0]}))
+        return TreeKey.open(self.key_, Table.of({**columns, _TARGET: [0]}))
 
     def __sklearn_tags__(self) -> Any:
         """Require classes and accept missing cells."""
@@ -137,4 +137,4 @@ def _keep_class_names(key: Key, table: Table) -> Key:
     values = known.to_list()
     # Spelled like scikit-learn's classes_, which a model's classes are compared with.
     secret["labels"] = {"values": values, "codes": [str(value) for value in np.array(values)]}
-    return TreeKey.sealed(secret)
+    return TreeKey.seal(secret)

@@ -72,8 +72,8 @@ def collect_entry_details(found: BlankedEntries) -> EntryDetails:
     return EntryDetails(
         hidden=found.hidden,
         reasons=list_reasons(cells, derived),
-        rules_before=build_rule_frame(cells, first),
-        rules_after=build_rule_frame(cells, found.left),
+        rules_before=build_rule_points(cells, first),
+        rules_after=build_rule_points(cells, found.left),
         exposed=count_exposed_entries(cells, first),
         confidence=mining.question.confidence,
         least=mining.question.least,
@@ -117,7 +117,7 @@ def list_reasons(cells: TableCells, derived: DerivedEntries) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def build_rule_frame(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.DataFrame:
+def build_rule_points(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.DataFrame:
     """Rules as points of a plot: what an adversary sees of each."""
     if rule_arrays is None:
         schema = {"public_support": pl.Int64, "public_confidence": pl.Float64, "hidden_confidence": pl.Float64}

@@ -66,7 +66,7 @@ class RuleQuestion:
     room: int | None = None
     """How much memory what is held of rules and their rows may use, in bytes."""
 
-    def limits(self, rows: int) -> RuleLimits:
+    def compute_limits(self, rows: int) -> RuleLimits:
         """The thresholds as integers; shares of this many rows compare with them as with the confidence."""
         from sfumato.kernels.entries.grades import RuleLimits
 
@@ -156,7 +156,7 @@ class EntryLedger:
         from sfumato.kernels.entries.grades import RuleBooks
 
         self.cells = cells
-        self.limits = question.limits(len(cells.codes))
+        self.limits = question.compute_limits(len(cells.codes))
         self.base: Bytes = cells.states if states is None else states
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
         self.held: Ints = np.zeros(0, dtype=np.int64)
@@ -274,11 +274,11 @@ class EntryLedger:
         row = int(np.searchsorted(self.held, entry // self.width))
         turn_entry(self.ledger, self.books, row, entry % self.width, to, self.limits)
 
-    def reason(self, why: Codes) -> BlankingReason:
+    def explain_entry(self, why: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
-        return BlankingReason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
+        return BlankingReason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spell_rule(int(why[2])))
 
-    def needed(self, entries: Ints) -> tuple[BlankingReason, ...]:
+    def explain_entries(self, entries: Ints) -> tuple[BlankingReason, ...]:
         """Why each of some entries is blanked: the rules that would be open without it."""
         from sfumato.kernels.entries.grades import find_needed_entries
 
@@ -287,9 +287,9 @@ class EntryLedger:
             report_progress("explaining blanked entries", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
             find_needed_entries(self.ledger, self.books, held[part], why[part], self.limits)
-        return tuple(self.reason(code) for code in why)
+        return tuple(self.explain_entry(code) for code in why)
 
-    def spelling(self, rule: int) -> str:
+    def spell_rule(self, rule: int) -> str:
         """A rule as text."""
         rules = self.rules
         antecedent = int(rules.antecedent[rule])

@@ -56,7 +56,7 @@ class _EntryModel:
     """The rows that a variable blanks, as many of them as its value, and their columns."""
     rows: list[tuple[Terms, float]] = field(default_factory=list)
 
-    def variable(
+    def add_variable(
         self, cost: int, most: float, whole: int, rows: tuple[int, ...] = (), columns: tuple[int, ...] = ()
     ) -> int:
         """A new variable from 0 to `most`."""
@@ -66,7 +66,7 @@ class _EntryModel:
         self.blanks.append((rows, columns))
         return len(self.cost) - 1
 
-    def at_least(self, terms: Terms, least: float) -> None:
+    def require_at_least(self, terms: Terms, least: float) -> None:
         """Σ terms ≥ least."""
         self.rows.append((terms, least))
 
@@ -90,7 +90,7 @@ class EntryProgram:
         model = _EntryModel()
         lost: dict[tuple[int, int], Terms] = {(rule, side): {} for rule in self.rules for side in range(4)}
         sizes = dict.fromkeys(lost, 0)
-        for parts, rows in self._groups().items():
+        for parts, rows in self._group_rows().items():
             for rule, side, _ in parts:
                 sizes[rule, side] += len(rows)
             columns = sorted({column for part in parts for column in part[2]})
@@ -100,21 +100,21 @@ class EntryProgram:
                 _add_entry_binaries(model, lost, parts, rows, columns)
         for rule in self.rules:
             self._close(model, [lost[rule, side] for side in range(4)], [sizes[rule, side] for side in range(4)])
-        model.at_least({index: -float(cost) for index, cost in enumerate(model.cost) if cost}, -float(most))
+        model.require_at_least({index: -float(cost) for index, cost in enumerate(model.cost) if cost}, -float(most))
         return _solve_entry_program(model, most, seconds, self.ledger.width)
 
-    def _groups(self) -> dict[tuple[Part, ...], list[int]]:
+    def _group_rows(self) -> dict[tuple[Part, ...], list[int]]:
         """Rows by the part they take in rules."""
         parts: dict[int, list[Part]] = {}
         for rule in self.rules:
-            for row, side, columns in self._rows(rule):
+            for row, side, columns in self._iterate_rows(rule):
                 parts.setdefault(row, []).append((rule, side, columns))
         groups: dict[tuple[Part, ...], list[int]] = {}
         for row, takes in parts.items():
             groups.setdefault(tuple(takes), []).append(row)
         return groups
 
-    def _rows(self, rule: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    def _iterate_rows(self, rule: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """The rows of a rule before anything is blanked, the side each is on, and what removes it."""
         ledger, rules = self.ledger, self.ledger.rules
         antecedent, target = int(rules.antecedent[rule]), int(rules.target[rule])
@@ -135,11 +135,11 @@ class EntryProgram:
         """One of the four ways to close a rule must be taken."""
         top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
-        few, rare, wrong, none = (model.variable(0, 1, 1) for _ in range(4))
-        model.at_least({few: 1.0, rare: 1.0, wrong: 1.0, none: 1.0}, 1.0)
+        few, rare, wrong, none = (model.add_variable(0, 1, 1) for _ in range(4))
+        model.require_at_least({few: 1.0, rare: 1.0, wrong: 1.0, none: 1.0}, 1.0)
         must_go = fit + other - least + 1
-        model.at_least(lost[PUBLIC_FIT] | lost[PUBLIC_OTHER] | {few: -float(must_go)}, 0.0)
-        model.at_least(lost[HIDDEN_FIT] | lost[HIDDEN_OTHER] | {none: -float(hidden_fit + hidden_other)}, 0.0)
+        model.require_at_least(lost[PUBLIC_FIT] | lost[PUBLIC_OTHER] | {few: -float(must_go)}, 0.0)
+        model.require_at_least(lost[HIDDEN_FIT] | lost[HIDDEN_OTHER] | {none: -float(hidden_fit + hidden_other)}, 0.0)
         for binary, begin, fits, others in (
             (rare, PUBLIC_FIT, fit, other),
             (wrong, HIDDEN_FIT, hidden_fit, hidden_other),
@@ -149,7 +149,7 @@ class EntryProgram:
             terms = {index: (bottom - top) * by for index, by in lost[begin].items()}
             terms |= {index: -top * by for index, by in lost[begin + 1].items()}
             slack = float(max(margin, 0) + top * others)
-            model.at_least(terms | {binary: -slack}, margin - slack)
+            model.require_at_least(terms | {binary: -slack}, margin - slack)
         self._tighten(model, lost, sizes)
 
     def _tighten(self, model: _EntryModel, lost: list[Terms], sizes: list[int]) -> None:
@@ -167,7 +167,7 @@ class EntryProgram:
         terms = {index: by / publicly for index, by in lost[PUBLIC_FIT].items()}
         terms |= {index: by / must_go for index, by in lost[PUBLIC_OTHER].items()}
         terms |= {index: by / secretly for index, by in lost[HIDDEN_FIT].items()}
-        model.at_least(terms, 1.0)
+        model.require_at_least(terms, 1.0)
 
 
 def _add_row_ways(
@@ -182,12 +182,12 @@ def _add_row_ways(
             if takes in seen:
                 continue
             seen.add(takes)
-            variable = model.variable(size, len(rows), 1, tuple(rows), some)
+            variable = model.add_variable(size, len(rows), 1, tuple(rows), some)
             variables[variable] = -1.0
             for index in takes:
                 lost[parts[index][:2]][variable] = 1.0
     if len(variables) > 1:
-        model.at_least(variables, -float(len(rows)))
+        model.require_at_least(variables, -float(len(rows)))
 
 
 def _add_entry_binaries(
@@ -195,16 +195,16 @@ def _add_entry_binaries(
 ) -> None:
     """A binary for each entry of each row; a row is removed if and only if any of a part's entries is blanked."""
     for row in rows:
-        blanked = {column: model.variable(1, 1, 1, (row,), (column,)) for column in columns}
+        blanked = {column: model.add_variable(1, 1, 1, (row,), (column,)) for column in columns}
         out: dict[tuple[int, ...], int] = {}
         for rule, side, some in parts:
             if not some:
                 continue
             if some not in out:
-                out[some] = model.variable(0, 1, 0)
-                model.at_least({blanked[column]: 1.0 for column in some} | {out[some]: -1.0}, 0.0)
+                out[some] = model.add_variable(0, 1, 0)
+                model.require_at_least({blanked[column]: 1.0 for column in some} | {out[some]: -1.0}, 0.0)
                 for column in some:
-                    model.at_least({out[some]: 1.0, blanked[column]: -1.0}, 0.0)
+                    model.require_at_least({out[some]: 1.0, blanked[column]: -1.0}, 0.0)
             lost[rule, side][out[some]] = 1.0
 
 

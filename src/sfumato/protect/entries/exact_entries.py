@@ -45,7 +45,7 @@ def find_exact_entries(mining: RuleMining, seconds: float) -> DerivedEntries:
         if solved.entries is None or search.bound == len(search.best):
             break
         _judge_solution(search, solved.entries, proven=solved.proven)
-    return search.derived()
+    return search.derive_entries()
 
 
 def _list_open_rules(search: EntrySearch) -> Ints:

@@ -60,7 +60,7 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         weighing = WeighingOptions(batch=batch, slack=SLACK if ledger.size > MANY else 0)
         blanked, why = blank_heaviest_first(ledger, weighing)
         entries.append(blanked)
-        reasons += [ledger.reason(code) for code in why]
+        reasons += [ledger.explain_entry(code) for code in why]
         states = ledger.states
     derived = np.concatenate([np.zeros(0, dtype=np.int64), *entries])
     return DerivedEntries(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
@@ -79,7 +79,7 @@ def run_grades_once(mining: RuleMining, batch: int = 1) -> DerivedEntries:
     ledger.add(rule_arrays)
     mining.first = ledger.add_hiding_rows(rule_arrays)
     blanked, why = blank_heaviest_first(ledger, WeighingOptions(batch=batch))
-    return DerivedEntries(blanked, tuple(ledger.reason(code) for code in why), ledger.states, 0, proven=False)
+    return DerivedEntries(blanked, tuple(ledger.explain_entry(code) for code in why), ledger.states, 0, proven=False)
 
 
 def mine_leftover_rules(mining: RuleMining, derived: DerivedEntries) -> RuleArrays:

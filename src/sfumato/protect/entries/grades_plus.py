@@ -35,7 +35,7 @@ def run_grades_plus(mining: RuleMining, seconds: float) -> DerivedEntries:
     search = EntrySearch(mining)
     search.make_safe()
     search.improve(seconds)
-    return search.derived()
+    return search.derive_entries()
 
 
 class EntrySearch:
@@ -127,7 +127,7 @@ class EntrySearch:
             if waited > patience:
                 break
 
-    def derived(self) -> DerivedEntries:
+    def derive_entries(self) -> DerivedEntries:
         """The smallest safe set without its unnecessary entries, with the reason for each entry."""
         assert self.best is not None
         while True:
@@ -136,7 +136,7 @@ class EntrySearch:
             if self._blanked.tally[0] == len(self.best):
                 break
             self.make_safe()
-        reasons = self.ledger.needed(self.best)
+        reasons = self.ledger.explain_entries(self.best)
         proven = self.mining.complete and len(self.best) == self.bound
         return DerivedEntries(self.best, reasons, self.ledger.states, self.bound, proven)
 

@@ -77,11 +77,11 @@ def count_allowed_guesses(total: int, threshold: float) -> int:
     low, high = -1, total
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if bound_share(middle, total) <= threshold else (low, middle - 1)
+        low, high = (middle, high) if bound_guessed_share(middle, total) <= threshold else (low, middle - 1)
     return low
 
 
-def bound_share(successes: int, attempts: int) -> float:
+def bound_guessed_share(successes: int, attempts: int) -> float:
     """The upper end of Wilson's 95 % interval of a share."""
     from scipy.stats import binomtest
 
@@ -122,7 +122,7 @@ class _GuessingRound:
         """Those of them that would differ if nothing were visible."""
         if not self.right.any():
             return self.right
-        blind = self.guesses.model.probabilities(self.guesses.features.nothing()).argmax(axis=1)
+        blind = self.guesses.model.predict_probabilities(self.guesses.features.build_empty_row()).argmax(axis=1)
         return np.asarray(self.open & (self.guesses.guess != blind[0]))
 
 
@@ -159,7 +159,7 @@ def _list_turning_entries(guesses: ColumnGuesses, which: Ints) -> list[Entry]:
             (int(guesses.rows[which[row]]), features.names[index]) for row, index in zip(still, column, strict=True)
         ]
         features = _blank_features(features, still, column)
-        new_guesses = guesses.model.probabilities(features.rows(still)).argmax(axis=1) if len(still) else still
+        new_guesses = guesses.model.predict_probabilities(features.rows(still)).argmax(axis=1) if len(still) else still
         still = still[new_guesses == guesses.guess[which[still]]]
     return chosen
 
@@ -186,12 +186,12 @@ def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed: int,
         raise ImpossibleRelease(
             f"{total} private entries are too few to show that learners guess at most {threshold} of them: even "
             "without a "
-            f"correct guess the interval ends at {bound_share(0, total):.4f}; raise the threshold"
+            f"correct guess the interval ends at {bound_guessed_share(0, total):.4f}; raise the threshold"
         )
     prior = sum(guessing_round.prior for guessing_round in rounds)
     if prior > allowed:
         raise ImpossibleRelease(
             f"guessing the most common value of each column is right for {prior} of {total} private entries "
-            f"({prior / total:.4f}, interval up to {bound_share(prior, total):.4f}), which blanking others does not "
-            f"change; a threshold of {threshold} cannot be reached"
+            f"({prior / total:.4f}, interval up to {bound_guessed_share(prior, total):.4f}), which blanking others "
+            f"does not change; a threshold of {threshold} cannot be reached"
         )

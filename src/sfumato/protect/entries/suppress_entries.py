@@ -140,7 +140,7 @@ class SuppressEntries(Method):
         """The printed algorithm is known to leave rules."""
         return "for study" if self.search == "grades_once" else "stable"
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The method without the entries: naming them in a certificate would disclose them."""
         description = self.model_dump(mode="json", exclude={"private"})
         return description | {"private": sorted({entry.describe_way() for entry in self.private})}
@@ -180,7 +180,7 @@ class SuppressEntries(Method):
 
     def find_entries(self, cells: TableCells, room: int | None = None) -> BlankedEntries:
         """Mine rules, and find the entries to be blanked against them; `room` is the memory for rules, in bytes."""
-        mining = RuleMining(cells, replace(self._question(len(cells.codes)), room=room))
+        mining = RuleMining(cells, replace(self._build_question(len(cells.codes)), room=room))
         derived = self._derive_entries(mining)
         left = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
         return BlankedEntries(mining, derived, left, list_hidden_values(cells))
@@ -191,18 +191,18 @@ class SuppressEntries(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data, found.mining),
+            claims=self._list_claims(data, found.mining),
             losses=compute_blanking_losses(found.mining.cells, found.derived) | left,
             details=collect_entry_details(found),
-            changes=self._changes(data, published, holed),
+            changes=self._state_changes(data, published, holed),
         )
 
-    def _changes(self, data: Table, published: Table, holed: Collection[str]) -> tuple[Change, ...]:
+    def _state_changes(self, data: Table, published: Table, holed: Collection[str]) -> tuple[Change, ...]:
         """Every column with an empty cell may have been blanked; which empty cells were blanked is not disclosed."""
         cut = tuple(Change(name, ChangeKind.INTERVALS, self.method) for name in self.discretize)
         return (*cut, *state_changes(self, data, published, dict.fromkeys(holed, ChangeKind.BLANKED)))
 
-    def _question(self, rows: int) -> RuleQuestion:
+    def _build_question(self, rows: int) -> RuleQuestion:
         least = compute_least_count(self.min_support, rows)
         return RuleQuestion(
             self.confidence, least, self.max_length, self.prior, self.mining_seconds, self.mining_memory
@@ -251,7 +251,7 @@ class SuppressEntries(Method):
             for row, name in more:
                 states[row, cells.names.index(name)] = BLANKED
             extra = np.flatnonzero((states == BLANKED) & (derived.states != BLANKED)).astype(np.int64)
-            again = self._derive_entries(RuleMining(replace(cells, states=states), self._question(len(states))))
+            again = self._derive_entries(RuleMining(replace(cells, states=states), self._build_question(len(states))))
             entries = np.concatenate([derived.entries, extra, again.entries])
             derived = DerivedEntries(entries, derived.reasons, again.states, derived.bound, proven=False)
         raise ImpossibleRelease(
@@ -259,7 +259,7 @@ class SuppressEntries(Method):
             "learner_risk, or make fewer entries private"
         )
 
-    def _claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
+    def _list_claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
         question = mining.question
         share = question.confidence
         what = f"a rule of support {question.least} or more and confidence {share} or more"
@@ -299,7 +299,7 @@ class SuppressEntries(Method):
         unended = () if mining.complete else (ended,)
         # The printed algorithm guarantees nothing about rules; whether it left some would be news about the secrets.
         promised = () if self.search == "grades_once" else (rules,)
-        return (*promised, blanked, *unended, *self._claim_learners(), claim_nobody_named(data), *self._true())
+        return (*promised, blanked, *unended, *self._claim_learners(), claim_nobody_named(data), *self._claim_truth())
 
     def _claim_learners(self) -> tuple[Claim, ...]:
         """Measured for these learners, trained anew; nothing is proven about others."""
@@ -317,7 +317,7 @@ class SuppressEntries(Method):
             ),
         )
 
-    def _true(self) -> tuple[Claim, ...]:
+    def _claim_truth(self) -> tuple[Claim, ...]:
         """Nothing published is false; midpoints of intervals are nobody's values, so they are not covered."""
         if self.discretize:
             return ()

@@ -89,7 +89,7 @@ class AddNoise(Method):
     @property
     def maturity(self) -> str:  # type: ignore[override]
         """`for study` if the literature can remove the noise: independent in several columns, or bounded."""
-        broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._names()) > 1)
+        broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
         return "for study" if broken else "stable"
 
     public_fields: ClassVar[tuple[str, ...]] = (
@@ -131,7 +131,7 @@ class AddNoise(Method):
     `privacy`, then decide the level."""
 
     @model_validator(mode="after")
-    def _fitting(self) -> AddNoise:
+    def _check_fields(self) -> AddNoise:
         if self.times is not None and self.kind != "correlated":
             raise ValueError("times needs noise shaped like the data: kind = correlated")
         if isinstance(self.times, float) and self.times <= 0:
@@ -148,7 +148,7 @@ class AddNoise(Method):
         if self.exact_range or self.ranges == "from_data":
             return
         ranges = self.ranges or {}
-        if left := [name for name in self._names() if name not in ranges]:
+        if left := [name for name in self._list_names() if name not in ranges]:
             raise PolicyError(
                 f"{data.source}: no range is given for {quote_names(left)}, and the size of the noise would "
                 "disclose the width of the data's range, which one person can change. Give a range that may be "
@@ -158,13 +158,13 @@ class AddNoise(Method):
             )
         if self.kind == "correlated" and self.times is None:
             raise PolicyError(
-                f"{data.source}: the covariance of noise shaped like {quote_names(self._names())} is a multiple "
+                f"{data.source}: the covariance of noise shaped like {quote_names(self._list_names())} is a multiple "
                 "of the data's, "
                 'and the multiple is published. Set it, as in times = 2.0; or set times = "from_data" to use the '
                 "smallest "
                 "sufficient one, which one person can change"
             )
-        for name in self._names():
+        for name in self._list_names():
             given = self.get_range(name)
             if given and not says_decimals(given) and data.frame[name].dtype.is_float():
                 raise PolicyError(
@@ -175,12 +175,12 @@ class AddNoise(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The noisy columns."""
-        return trace_columns(self._names())
+        return trace_columns(self._list_names())
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
         chance = _require_randomness(randomness)
-        columns = self._columns(data)
+        columns = self._read_columns(data)
         report_progress("drawing noise", 0, len(columns))
         noisy = (
             self._add_correlated_noise(columns, data.source, chance.generator()) if self.kind == "correlated" else []
@@ -226,22 +226,22 @@ class AddNoise(Method):
                 | {column.column.name: column.describe_public(self.confidence) for column in cut},
                 loss={one.column.name: one.loss for one in changed},
             ),
-            changes=state_changes(self, data, published, dict.fromkeys(self._names(), kind)),
+            changes=state_changes(self, data, published, dict.fromkeys(self._list_names(), kind)),
         )
 
-    def _names(self) -> tuple[str, ...]:
+    def _list_names(self) -> tuple[str, ...]:
         return (self.columns,) if isinstance(self.columns, str) else self.columns
 
-    def _columns(self, table: Table) -> list[NumberColumn]:
+    def _read_columns(self, table: Table) -> list[NumberColumn]:
         self.refuse_unfit_columns(table)
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows")
         exact = self.exact_range
-        return [read_number_column(table, name, self.get_range(name), exact=exact) for name in self._names()]
+        return [read_number_column(table, name, self.get_range(name), exact=exact) for name in self._list_names()]
 
     def refuse_unfit_columns(self, table: Table) -> None:
         """Stop if the named columns are not published ones, or a parameter is about others."""
-        requested, known = self._names(), table.frame.columns
+        requested, known = self._list_names(), table.frame.columns
         strange = [name for name in requested if name not in known or name in table.identifying]
         if strange or not requested or len(set(requested)) < len(requested):
             raise PolicyError(
@@ -287,7 +287,7 @@ class AddNoise(Method):
         what anybody can estimate: that of the published columns, times c² / (1 + c²).
         """
         spread = compute_column_covariance(columns, source)
-        times = self._times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
+        times = self._choose_times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
         noise_values = draw_correlated_noise(times * spread, len(columns[0].known), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
         asked = [choose_noise(one, "gaussian", choose_width(one, self.privacy), self.confidence) for one in columns]
@@ -298,7 +298,7 @@ class AddNoise(Method):
             for column, scale, grid in zip(columns, scales, grids, strict=True)
         ]
         published = [
-            column.moved(fill_digits(noise_values[index][column.known], noise.scale, noise.step, chance), noise.grid)
+            column.move(fill_digits(noise_values[index][column.known], noise.scale, noise.step, chance), noise.grid)
             for index, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
         least = [one.model_copy(update={"grid": noise.grid}) for one, noise in zip(asked, noises, strict=True)]
@@ -311,7 +311,7 @@ class AddNoise(Method):
             made.append(DisturbedColumn(column, column_noise, published[index], shown, shared, least[index], times))
         return made
 
-    def _times(self, needed: float, source: str) -> float:
+    def _choose_times(self, needed: float, source: str) -> float:
         """The ratio of the noise's covariance to the data's: the given one, if sufficient."""
         if not isinstance(self.times, float):
             return round_up_to_digits(needed)

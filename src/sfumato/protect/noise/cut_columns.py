@@ -67,7 +67,7 @@ class CutColumn:
     def published(self) -> pl.Series:
         """The midpoint of each value's interval."""
         middles = self.intervals.middles[self.intervals.find_places(self.column.numbers)]
-        return self.column.replaced(middles.astype(np.int64) if self.intervals.whole else middles)
+        return self.column.replace_known(middles.astype(np.int64) if self.intervals.whole else middles)
 
     @property
     def loss(self) -> float:
@@ -96,7 +96,7 @@ class CutColumn:
             "achieved": self.measure_level(confidence),
             "domain": "data" if self.from_data or not self.column.given else "given",
         }
-        return facts | ({"range": self.column.ends()} if self.column.given else {})
+        return facts | ({"range": self.column.get_ends()} if self.column.given else {})
 
     def list_claims(self, confidence: float) -> list[Claim]:
         """How imprecise values are, and that each is in its interval."""

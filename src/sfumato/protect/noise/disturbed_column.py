@@ -95,7 +95,7 @@ class DisturbedColumn:
             "domain": "given" if column.given else "data",
         }
         if column.given or exact_range:
-            public_facts["range"] = column.ends()
+            public_facts["range"] = column.get_ends()
         if self.covariance is None:
             return public_facts
         return public_facts | {"times": self.times, "covariance": dict(self.covariance)}
@@ -108,9 +108,9 @@ class DisturbedColumn:
 def publish_cells(column: NumberColumn, noise: Noise, draws: RowDraws, first: int = 0) -> pl.Series:
     """The cells of a column with the noise of their rows, of which the first has a number; or as midpoints."""
     if noise.kind == "discretize":
-        return column.replaced(compute_interval_middles(column, noise))
+        return column.replace_known(compute_interval_middles(column, noise))
     words = draws.draw_words(column.name, first, len(column.known))[column.known]
-    return column.moved(_shape_noise(noise, words), noise.grid)
+    return column.move(_shape_noise(noise, words), noise.grid)
 
 
 def _shape_noise(noise: Noise, words: Words) -> Floats | Ints:

@@ -77,13 +77,13 @@ def _make_level_claim(column: NumberColumn, noise: Noise, level: float, confiden
         least,
         "at_least",
         {"column": column.name, "low": column.low, "high": column.high, "confidence": confidence},
-        f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of {_span(column)}; '
-        "for "
+        f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of '
+        f"{_name_span(column)}; for "
         f"{count} differences this is measured as {least:.4g} or more, and {_BY_CHANCE}.",
     )
 
 
-def _span(column: NumberColumn) -> str:
+def _name_span(column: NumberColumn) -> str:
     return "its range" if column.given else "its range, given that the range, which was taken from the data, is public"
 
 
@@ -168,8 +168,8 @@ def _make_interval_claims(
             level * (1 - 1e-9),  # midpoints are rounded
             "at_least",
             {**of, "low": column.low, "high": column.high, "confidence": confidence},
-            f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of {_span(column)}.'
-            + (less if level < privacy else ""),
+            f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of '
+            f"{_name_span(column)}." + (less if level < privacy else ""),
         ),
         claim_with_originals(
             "outside_interval",

@@ -64,7 +64,7 @@ class NumberColumn:
         """The width of the range, of which levels are shares; that of whole numbers is their count."""
         return self.span + self.step
 
-    def ends(self) -> list[float] | list[int]:
+    def get_ends(self) -> list[float] | list[int]:
         """The range, as reported."""
         return [self.low, self.high] if self.whole is None else [int(self.low), int(self.high)]
 
@@ -82,7 +82,7 @@ class NumberColumn:
 
     def take(self, column: pl.Series) -> NumberColumn:
         """The same column with other cells of it."""
-        cells = _to_numbers(column)
+        cells = _convert_to_numbers(column)
         assert cells is not None, "refused before"
         known = cells.drop_nulls()
         whole = None if self.whole is None else known.cast(pl.Int64).to_numpy()
@@ -94,7 +94,7 @@ class NumberColumn:
             whole=whole,
         )
 
-    def moved(self, noise: Floats | Ints, grid: float) -> pl.Series:
+    def move(self, noise: Floats | Ints, grid: float) -> pl.Series:
         """The column with noise added to each known cell, both in whole steps of the grid.
 
         Numbers and noise are counted in steps before they are added, so a published number does not depend on the
@@ -102,14 +102,16 @@ class NumberColumn:
         """
         steps = np.asarray(noise if noise.dtype.kind == "i" else np.rint(noise / grid), dtype=np.int64)
         if self.whole is not None:
-            return self._published(self.whole + steps)
+            return self._build_published(self.whole + steps)
         steps = steps + np.rint(self.numbers / grid).astype(np.int64)
         # One division by an integer: the float nearest to a short decimal, which is written as such.
-        return self._published(np.asarray(steps / np.rint(1 / grid) if grid < 1 else steps * grid, dtype=np.float64))
+        return self._build_published(
+            np.asarray(steps / np.rint(1 / grid) if grid < 1 else steps * grid, dtype=np.float64)
+        )
 
-    def replaced(self, values: Floats | Ints) -> pl.Series:
+    def replace_known(self, values: Floats | Ints) -> pl.Series:
         """The column with other values in the known cells."""
-        return self._published(values)
+        return self._build_published(values)
 
     def refuse_beyond(self, reach: float) -> None:
         """Refuse a `reach` that takes values where they could not be stored.
@@ -146,7 +148,7 @@ class NumberColumn:
         limit = 3e38 if self.column.dtype == pl.Float32 else limit
         return -limit, limit
 
-    def _published(self, values: Floats | Ints) -> pl.Series:
+    def _build_published(self, values: Floats | Ints) -> pl.Series:
         full = np.zeros(len(self.known), dtype=values.dtype)
         full[self.known] = values
         made = pl.Series(self.name, full).set(pl.Series(~self.known), None)
@@ -183,7 +185,7 @@ class NumberFacts:
     @classmethod
     def of(cls, column: pl.Series, given: Sequence[Any] | None) -> NumberFacts:
         """Look at some cells."""
-        cells = _to_numbers(column)
+        cells = _convert_to_numbers(column)
         if cells is None:
             return cls(len(column), column.count(), texts=column.count())
         numbers = cells.drop_nulls().cast(pl.Float64).to_numpy()
@@ -241,7 +243,7 @@ def says_decimals(given: Sequence[Any] | None) -> bool:
     return any(isinstance(end, float) for end in given or ())
 
 
-def _to_numbers(column: pl.Series) -> pl.Series | None:
+def _convert_to_numbers(column: pl.Series) -> pl.Series | None:
     """Numbers as they are, dates as days, null for other texts; None for cells of another kind."""
     kind = column.dtype
     if kind.is_float() or kind.is_integer():

@@ -89,12 +89,12 @@ def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
 def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
     from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER, EXACT, ITEM, KIND, MASK, NODE, OTHER
 
-    maximal = reasoning.known.maximal()
+    maximal = reasoning.known.flag_maximal()
     for kind, node, item, mask, other in reasoning.records[:, [KIND, NODE, ITEM, MASK, OTHER]].tolist():
         # A basket that fits the longest pattern fits all its subpatterns.
         if kind == DERIVED or (kind == EXACT and not maximal[node]):
             continue
-        members = [codes[code] for code in (*reasoning.known.members(node), *(() if item < 0 else (item,)))]
+        members = [codes[code] for code in (*reasoning.known.list_members(node), *(() if item < 0 else (item,)))]
         target = _build_target(members, mask)
         # Of two patterns known together, raise the one that occurs.
         yield _build_target(members, other) if kind == EITHER and not _count_target_baskets(data, target) else target

@@ -102,7 +102,7 @@ class PublishClassifier(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(),
+            claims=self._list_claims(),
             losses={"loss": _count_errors(rules) / len(root.rows), "leaves": len({rule.left for rule in rules})},
             details=PatternDetails(min_support=self.k, withheld_splits=list_withheld_splits(withheld)),
         )
@@ -212,7 +212,7 @@ class PublishClassifier(Method):
             raise PolicyError(f"{data.source}: {quote_names(texts)} holds no numbers, so it has no cuts; remove them")
         return chosen
 
-    def _claims(self) -> tuple[Claim, ...]:
+    def _list_claims(self) -> tuple[Claim, ...]:
         told = Claim(
             property="small_remainders",
             threshold=0,

@@ -73,7 +73,7 @@ class PublishPatterns(Method):
         report_progress("mining")
         itemsets = find_itemsets(data, least)
         known = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
-        channels = known.small_patterns(self.k, border=False)
+        channels = known.find_small_patterns(self.k, border=False)
         true = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
         details = PatternDetails(channels=build_channel_frame(known, channels, itemsets.items), min_support=least)
         published, until = true, monotonic() + self.seconds
@@ -89,7 +89,7 @@ class PublishPatterns(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(published, least),
+            claims=self._list_claims(published, least),
             losses=_compute_pattern_losses(true, published),
             details=details,
         )
@@ -107,11 +107,11 @@ class PublishPatterns(Method):
             )
         return least
 
-    def _claims(self, published: Patterns, least: int) -> tuple[Claim, ...]:
+    def _list_claims(self, published: Patterns, least: int) -> tuple[Claim, ...]:
         safe = () if self.repair == "none" else (claim_safe_patterns(published, self.k),)
-        return (claim_least_support(least), *safe, *self._true())
+        return (claim_least_support(least), *safe, *self._claim_truth())
 
-    def _true(self) -> tuple[Claim, ...]:
+    def _claim_truth(self) -> tuple[Claim, ...]:
         """Claims that need the baskets to check: nothing is missing, or nothing is false."""
         complete = Claim(
             property="lost_itemsets",

@@ -84,7 +84,7 @@ class PublishRules(Method):
         true = PublishPatterns(k=self.k, min_support=self.min_support, repair="none").protect(data).data
         true_rules, published = self._derive(true), self._derive(mined.data)
         losses = compare_rules(true_rules, published)
-        mining = mined.details.part(PatternDetails) or PatternDetails()
+        mining = mined.details.get_family(PatternDetails) or PatternDetails()
         details = replace(
             mining,
             rule_channels=None if mining.channels is None else find_rule_channels(mining.channels, true_rules),
@@ -93,7 +93,7 @@ class PublishRules(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(published, least),
+            claims=self._list_claims(published, least),
             losses={**losses, "added_baskets": published.baskets - len(data)},
             details=details,
         )
@@ -101,7 +101,7 @@ class PublishRules(Method):
     def _derive(self, patterns: Patterns) -> Rules:
         return derive_rules(patterns, self.min_confidence, self.consequent_length)
 
-    def _claims(self, published: Rules, least: int) -> tuple[Claim, ...]:
+    def _list_claims(self, published: Rules, least: int) -> tuple[Claim, ...]:
         safe = () if self.repair == "none" else (claim_safe_patterns(published, self.k),)
         true = () if self.repair == "additive" else (claim_true_supports(),)
         return (claim_least_support(least), claim_confident_rules(self.min_confidence), *safe, *true)

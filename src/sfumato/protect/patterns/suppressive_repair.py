@@ -39,7 +39,7 @@ class WithheldPatterns:
 
 def withhold_itemsets(patterns: Patterns, k: int, data: Baskets, until: float = inf) -> WithheldPatterns:
     """Withhold itemsets until no pattern of fewer than k follows, as far as can be reasoned until a time."""
-    kept = patterns.chosen(np.arange(len(patterns)))
+    kept = patterns.take(np.arange(len(patterns)))
     rounds = 0
     while len(kept):
         report_progress("withholding itemsets", len(patterns) - len(kept), len(patterns))
@@ -56,9 +56,9 @@ def withhold_itemsets(patterns: Patterns, k: int, data: Baskets, until: float = 
 
 def _drop_supersets(patterns: Patterns, gone: Ints) -> Patterns:
     """The patterns without some sets and all their supersets."""
-    left = patterns.chosen(np.delete(np.arange(len(patterns)), gone))
+    left = patterns.take(np.delete(np.arange(len(patterns)), gone))
     known = KnownSets.of(left.offsets, left.codes, left.supports, left.baskets)
-    return left.chosen(known.rows[1:])
+    return left.take(known.rows[1:])
 
 
 def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
@@ -83,7 +83,7 @@ def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, re
 
     bits = _pack_pattern_bits(patterns)
     waiting = [
-        _list_largest_inside(bits, {*reasoning.known.members(node), *(() if item < 0 else (item,))})
+        _list_largest_inside(bits, {*reasoning.known.list_members(node), *(() if item < 0 else (item,))})
         for node, item in np.unique(records[:, [NODE, ITEM]], axis=0).tolist()
     ]
     cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in waiting for row in rows}}

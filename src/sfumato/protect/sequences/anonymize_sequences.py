@@ -21,7 +21,7 @@ from sfumato.protect.method import Method
 from sfumato.protect.sequences.closest_paths import find_closest, flag_rare_paths
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
-from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_tree
+from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_prefix_tree
 from sfumato.protect.sequences.sequence_claims import claim_crowds, claim_original_support
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -78,10 +78,10 @@ class AnonymizeSequences(Method):
         lost = np.flatnonzero(~paths.published)
         edits = SequenceEdits.of(labels.rows.select(kept), published)
         return Release(
-            data=labels.to_sequences(published),
+            data=labels.build_sequences(published),
             method=self,
             claims=(*(() if self.literal else (claim_crowds(self.k),)), claim_original_support(self.k)),
-            losses=edits.losses(int(np.diff(data.offsets)[lost].sum()), len(lost)),
+            losses=edits.compute_losses(int(np.diff(data.offsets)[lost].sum()), len(lost)),
             details=SequenceDetails(rows=kept, suppressed=lost, passes=paths.passes, moved=paths.moved),
         )
 
@@ -111,14 +111,14 @@ def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
     A pass may move so many sequences away from a path that fewer than k are left. Each pass with something to cut
     removes nodes and adds none, so this ends.
     """
-    tree, nodes = grow_tree(sequences, k)
+    tree, nodes = grow_prefix_tree(sequences, k)
     cut = tree.depths[nodes] < np.diff(sequences.offsets)
     published = np.ones(len(nodes), dtype=np.bool_)
     moved, passes = int(cut.sum()), 1
     nodes = _reattach(tree, nodes, cut, sequences)
     while True:
         published &= ~(cut & (nodes == 0))
-        rare = flag_rare_paths(tree, tree.supports(np.bincount(nodes[published], minlength=len(tree))), k)
+        rare = flag_rare_paths(tree, tree.count_supports(np.bincount(nodes[published], minlength=len(tree))), k)
         cut = rare[nodes] & published
         if once or not cut.any():
             return _PublishedPaths(tree, nodes, published, passes, moved)
@@ -130,7 +130,7 @@ def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags, published: Fl
     """Remove nodes, and move the sequences that end in them: each is what its path says."""
     number = np.cumsum(kept) - 1
     ancestors = np.arange(len(tree))
-    for level in tree.levels()[1:]:
+    for level in tree.list_levels()[1:]:
         ancestors[level] = np.where(kept[level], level, ancestors[tree.parents[level]])
     smaller = tree.restrict(kept)
     spelled = tree.spell_paths(np.where(published, nodes, 0))
@@ -141,7 +141,7 @@ def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelLists) 
     """The nodes where sequences end: those that were cut take the closest path, equal ones the same."""
     from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 
-    supports = tree.supports(np.bincount(nodes[~cut], minlength=len(tree)))
+    supports = tree.count_supports(np.bincount(nodes[~cut], minlength=len(tree)))
     rows = np.flatnonzero(cut)
     asked = sequences.select(rows)
     distinct = find_distinct_rows(asked.labels, asked.offsets)

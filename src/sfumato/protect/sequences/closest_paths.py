@@ -76,18 +76,18 @@ def _prepare_tree(tree: PrefixTree, supports: Ints) -> PathTree:
     from sfumato.kernels.sequences.path_trees import PathTree
 
     below = np.uint64(1) << (tree.labels % 64).astype(np.uint64)
-    for level in tree.levels()[:1:-1]:
+    for level in tree.list_levels()[:1:-1]:
         np.bitwise_or.at(below, tree.parents[level], below[level])
-    return PathTree(tree.labels, tree.parents, tree.depths, tree.ends, tree.heights(), supports, below)
+    return PathTree(tree.labels, tree.parents, tree.depths, tree.ends, tree.measure_heights(), supports, below)
 
 
 def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
     """The tree as a search wants it, each node a group of its own, children from the highest on."""
     from sfumato.kernels.sequences.path_trees import SearchTree
 
-    heights, sizes = tree.heights(), tree.ends - np.arange(len(tree))
+    heights, sizes = tree.measure_heights(), tree.ends - np.arange(len(tree))
     places = np.zeros(len(tree), dtype=np.int64)
-    for level in tree.levels()[1:]:
+    for level in tree.list_levels()[1:]:
         children = level[np.lexsort((-heights[level], tree.parents[level]))]
         parents = tree.parents[children]
         before = np.cumsum(sizes[children]) - sizes[children]

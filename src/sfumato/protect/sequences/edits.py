@@ -41,7 +41,7 @@ class SequenceEdits:
         kept = int(common.sum())
         return cls(kept, int(before.sum()) - kept, int(after.sum()) - kept, int(differs.sum()))
 
-    def losses(self, dropped_elements: int = 0, dropped_rows: int = 0) -> dict[str, Number]:
+    def compute_losses(self, dropped_elements: int = 0, dropped_rows: int = 0) -> dict[str, Number]:
         """What an analyst loses; sequences that were dropped lose every element."""
         deleted = self.deleted + dropped_elements
         edits, total = deleted + self.inserted, 2 * self.kept + deleted + self.inserted

@@ -41,7 +41,7 @@ class ElementLabels:
         flat = np.array([code for element in distinct for code in element], dtype=np.int32)
         return cls(data, LabelLists(labels, data.offsets), offsets, flat)
 
-    def to_sequences(self, rows: LabelLists) -> Sequences:
+    def build_sequences(self, rows: LabelLists) -> Sequences:
         """Sequences of labels as sequences of items, without owners."""
         elements = LabelLists(self.codes, self.offsets).select(rows.labels.astype(np.int64))
         return Sequences(self.data.items, rows.offsets, elements.offsets, elements.labels, None, self.data.flat)

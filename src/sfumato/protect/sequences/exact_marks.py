@@ -117,11 +117,11 @@ def _solve(groups: Sequence[_Group], needs: dict[int, int], seconds: float, *, b
     for group in groups:
         count = len(group.list_sets(bounds=bounds))
         if count > 1:
-            program.at_most(np.arange(first, first + count), np.ones(count), float(len(group.members)))
+            program.require_at_most(np.arange(first, first + count), np.ones(count), float(len(group.members)))
         first += count
     for index, need in needs.items():
         columns = np.array([number for number, (_, (patterns, _)) in enumerate(sets) if index in patterns])
-        program.at_least(columns, np.ones(len(columns)), float(need))
+        program.require_at_least(columns, np.ones(len(columns)), float(need))
     costs = np.array([cost for _, (_, cost) in sets], dtype=np.float64)
     return solve_program(program, costs, seconds) if seconds > 0 else None
 

@@ -136,7 +136,7 @@ class HideSequences(Method):
         """Choosing at random is only for comparison."""
         return "for study" if "R" in self.strategy else "stable"
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The method without what it hides: naming it in a certificate would disclose it."""
         description = self.model_dump(mode="json", exclude={"patterns", "file", "threshold"})
         largest = max(self.threshold, default=0) if isinstance(self.threshold, tuple) else self.threshold
@@ -256,7 +256,7 @@ def _count_losses(draft: SequenceDraft, marked: Flags) -> dict[str, Number]:
     labels = ElementLabels.of(_join_sequences(both)).rows
     rows = np.arange(len(draft.data))
     edits = SequenceEdits.of(labels.select(rows), labels.select(rows + rows.size))
-    losses = edits.losses()
+    losses = edits.compute_losses()
     return {
         "loss": losses["loss"],
         "changes": int(marked.sum()),

@@ -31,19 +31,19 @@ class PrefixTree:
         """The number of nodes, with the root."""
         return len(self.labels)
 
-    def heights(self) -> Ints:
+    def measure_heights(self) -> Ints:
         """How many levels there are below each node."""
         heights = np.zeros(len(self), dtype=np.int64)
-        for level in self.levels()[:0:-1]:
+        for level in self.list_levels()[:0:-1]:
             np.maximum.at(heights, self.parents[level], heights[level] + 1)
         return heights
 
-    def levels(self) -> list[Ints]:
+    def list_levels(self) -> list[Ints]:
         """The nodes of each depth."""
         order = np.argsort(self.depths, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self.depths[order])) + 1)
 
-    def supports(self, ending: Ints) -> Ints:
+    def count_supports(self, ending: Ints) -> Ints:
         """How many sequences pass each node, if `ending` of them end in each."""
         before = np.concatenate(([0], np.cumsum(ending)))
         return np.asarray(before[self.ends] - before[:-1])
@@ -91,7 +91,7 @@ class GrownTree(NamedTuple):
     """For each sequence, the last node that it passes."""
 
 
-def grow_tree(sequences: LabelLists, k: int) -> GrownTree:
+def grow_prefix_tree(sequences: LabelLists, k: int) -> GrownTree:
     """The nodes that at least k sequences pass."""
     lengths = np.diff(sequences.offsets)
     width = int(sequences.labels.max(initial=0)) + 1

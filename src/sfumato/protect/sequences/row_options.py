@@ -133,7 +133,7 @@ class _RowSearch:
         least, best = max(floor, self._count_disjoint(patterns)), self._mark_heaviest(patterns)
         self._left = _MOST_NODES
         while least < len(best):
-            places = self._hit(patterns, least)
+            places = self._find_hitting_items(patterns, least)
             if self._left <= 0:
                 break
             if places is not None:
@@ -171,7 +171,7 @@ class _RowSearch:
         self.draft.totals[:, self.row] = totals
         return marked
 
-    def _hit(self, patterns: PatternSet, budget: int) -> list[int] | None:
+    def _find_hitting_items(self, patterns: PatternSet, budget: int) -> list[int] | None:
         """Items that hit every match, at most so many; None if there are none, or if that took too long."""
         self._left -= 1
         match = self._find_match(patterns)
@@ -181,7 +181,7 @@ class _RowSearch:
             return None
         for place in match:
             self.draft.alive[place] = False
-            rest = self._hit(patterns, budget - 1)
+            rest = self._find_hitting_items(patterns, budget - 1)
             self.draft.alive[place] = True
             if rest is not None:
                 return [place, *rest]

@@ -21,7 +21,7 @@ UNIT = 10**12
 _CHUNK = 1 << 18
 
 
-def number_cells(column: pl.Series) -> tuple[Ints, int]:
+def number_values(column: pl.Series) -> tuple[Ints, int]:
     """Each cell's value as a number, and the number of values; missing is one of them."""
     if column.dtype == pl.String:
         # A separate vocabulary keeps the numbers small, and needs no sorting of texts.

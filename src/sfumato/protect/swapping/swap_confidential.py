@@ -30,7 +30,7 @@ from sfumato.protect.footprint import Footprint, may_drop_rows, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
-from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_cells
+from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_values
 from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
@@ -99,18 +99,18 @@ class SwapConfidential(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The swapped columns, and the pattern by which records are found."""
-        names = self._columns(data)
+        names = self._list_columns(data)
         swapped = trace_columns(names, self._choose_pattern(data, names))
         return replace(swapped, reads=swapped.needs, drops_rows=may_drop_rows(data))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the identifiable records, estimate posteriors, and swap; one confidential column after another."""
         chance = (randomness or Randomness.secure()).generator()
-        names = self._columns(data)
+        names = self._list_columns(data)
         pattern = self._choose_pattern(data, names)
         table, rows = _select_usable_rows(data, pattern)
         report_progress("encoding the table")
-        known = [number_cells(table.frame[name]) for name in pattern]
+        known = [number_values(table.frame[name]) for name in pattern]
         done = [self._swap_column(table, name, pattern, known, chance) for name in names]
         frame = table.frame.drop(table.identifying).with_columns(swapped.column for swapped in done)
         published = table.with_frame(frame)
@@ -118,7 +118,7 @@ class SwapConfidential(Method):
             data=published,
             method=self,
             claims=(
-                *(claim for swapped in done for claim in self._claims(swapped, pattern, names)),
+                *(claim for swapped in done for claim in self._list_claims(swapped, pattern, names)),
                 claim_nobody_named(table),
             ),
             losses=_compute_swap_losses(done, known) | {"dropped_rows": len(data) - len(table)},
@@ -126,7 +126,7 @@ class SwapConfidential(Method):
             changes=state_changes(self, table, published, dict.fromkeys(names, ChangeKind.SWAPPED)),
         )
 
-    def _columns(self, table: Table) -> tuple[str, ...]:
+    def _list_columns(self, table: Table) -> tuple[str, ...]:
         names = (self.column,) if isinstance(self.column, str) else self.column
         strange = [name for name in names if name not in table.frame.columns or name in table.identifying]
         if strange or not names or len(set(names)) < len(names):
@@ -193,7 +193,7 @@ class SwapConfidential(Method):
                 else draw_proportional_answer(records, counts, chance)
             )
             bound = bound_without_prices(records, int(np.abs(answer.shift(records)).sum()))
-        return SwapOptimum(answer, answer.cost(records), min(bound, answer.cost(records)))
+        return SwapOptimum(answer, answer.compute_cost(records), min(bound, answer.compute_cost(records)))
 
     def _count_changes_per_group(self, sizes: Ints) -> Ints:
         """How many members of each group are changed."""
@@ -216,7 +216,7 @@ class SwapConfidential(Method):
                 "nothing to swap with; everybody has the value, so do not publish it"
             )
 
-    def _claims(self, swapped: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
+    def _list_claims(self, swapped: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
         column, of = f'"{swapped.name}"', {"column": swapped.name, "pattern": tuple(pattern)}
         # Counts that cannot stay are not claimed: their shift is a loss, which stays with the custodian.
         marginal = _make_swap_claim(
@@ -273,7 +273,7 @@ class _SwappedColumn:
         """The total change of the counts of values."""
         return int(np.abs(np.bincount(self.old) - np.bincount(self.new, minlength=int(self.old.max()) + 1)).sum())
 
-    def details(self) -> dict[str, Any]:
+    def list_details(self) -> dict[str, Any]:
         """The decisions; rows are numbered as in the release."""
         made = list_exchanges(self.old, self.new, len(self.values))
         return {
@@ -335,7 +335,7 @@ def _compute_swap_losses(done: Sequence[_SwappedColumn], known: Sequence[tuple[I
 
 def _collect_swap_details(done: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
     """In total, and column by column."""
-    by_column = {swapped.name: swapped.details() for swapped in done}
+    by_column = {swapped.name: swapped.list_details() for swapped in done}
     every = list(by_column.values())
     pairs = [(swapped, other) for index, swapped in enumerate(done) for other in done[index + 1 :]]
     return SwapDetails(

@@ -28,7 +28,7 @@ from sfumato.protect.swapping.swap_prices import (
     list_sum_entries,
 )
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
-from sfumato.protect.swapping.swap_two_values import find_best_split
+from sfumato.protect.swapping.swap_two_values import find_cheapest_split
 
 _FEW = 400
 """Records of the first integer program."""
@@ -60,8 +60,8 @@ def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: n
     if not records.moving:
         return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
     if records.categories == 2:
-        answer = find_best_split(records, shift, chance)
-        return SwapOptimum(answer, answer.cost(records), answer.cost(records))
+        answer = find_cheapest_split(records, shift, chance)
+        return SwapOptimum(answer, answer.compute_cost(records), answer.compute_cost(records))
     until = monotonic() + seconds
     prices, decided = find_prices(records, shift, until - seconds / 2)
     best: SwapOptimum | None = None
@@ -99,7 +99,7 @@ def _draft_optimum(
 
 
 def _keep_better(known: SwapOptimum | None, answer: SwapAnswer, records: SwapRecords, bound: int) -> SwapOptimum:
-    cost = answer.cost(records)
+    cost = answer.compute_cost(records)
     return known if known is not None and known.objective <= cost else SwapOptimum(answer, cost, min(bound, cost))
 
 
@@ -123,12 +123,12 @@ def _solve_core(
             here = np.concatenate([here, [options + line, options + categories + line]])
             signs = np.concatenate([signs, [-1.0, 1.0]])
         if len(here):
-            program.at_least(here, signs, target)
-            program.at_most(here, signs, target)
+            program.require_at_least(here, signs, target)
+            program.require_at_most(here, signs, target)
         elif target:
             return None, True
-    program.at_least(options + np.arange(2 * categories), np.ones(2 * categories), shift)
-    program.at_most(options + np.arange(2 * categories), np.ones(2 * categories), shift)
+    program.require_at_least(options + np.arange(2 * categories), np.ones(2 * categories), shift)
+    program.require_at_most(options + np.arange(2 * categories), np.ones(2 * categories), shift)
     regrets = np.concatenate([core.regret, np.where(possible, shifting, 0)]).astype(np.float64)
     scale = _SIZE / max(float(regrets.max(initial=0)), 1.0)
     solution = solve_program(program, regrets * scale, seconds)

@@ -50,7 +50,7 @@ class SwapPrices:
         """The cost beyond the best if a category grows by one record, then if it shrinks by one."""
         return np.concatenate([self.category.max() - self.category, self.category - self.category.min()])
 
-    def moved(self, category: Floats, change: float) -> SwapPrices:
+    def move(self, category: Floats, change: float) -> SwapPrices:
         """Other prices nearby."""
         return SwapPrices(self.category + np.rint(category).astype(np.int64), self.change + round(change))
 
@@ -173,7 +173,7 @@ def find_prices(records: SwapRecords, shift: int, until: float) -> tuple[SwapPri
     while sampled < everybody and monotonic() < until:
         which = np.sort(order[:sampled])
         share = int(records.free[which].sum()) / max(free, 1)
-        part = records.some(which, round(records.changes * share))
+        part = records.take(which, round(records.changes * share))
         # An infeasible sample would drive prices to infinity, so its counts may shift as needed.
         allowed = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
         prices = _improve_prices(part, allowed, prices, until)[0]
@@ -193,7 +193,7 @@ def _improve_prices(
         moved = _solve_relaxed_core(core, records, prices, shift, until - monotonic())
         if moved is None:
             break
-        other = prices.moved(moved.category, moved.change)
+        other = prices.move(moved.category, moved.change)
         judged = decide_at_prices(records, other, shift)
         gained = judged.bound - decided.bound
         if gained > 0:

@@ -61,7 +61,7 @@ class SwapRecords:
         """The total number of changed records."""
         return self.changes + int(self.weight[~self.free].sum())
 
-    def some(self, which: Ints, changes: int) -> SwapRecords:
+    def take(self, which: Ints, changes: int) -> SwapRecords:
         """A subset of the records."""
         return SwapRecords(self.chances[which], self.own[which], self.weight[which], self.free[which], changes)
 
@@ -78,7 +78,7 @@ class SwapAnswer:
         """The solution without changes."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    def cost(self, records: SwapRecords) -> int:
+    def compute_cost(self, records: SwapRecords) -> int:
         """Σ d(t, r), in units."""
         lost = records.chances[self.record, records.own[self.record]] - records.chances[self.record, self.category]
         return sum_exactly(lost, np.ones(len(lost), dtype=np.int64))

@@ -15,7 +15,7 @@ from sfumato.arrays import Ints
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 
-def find_best_split(records: SwapRecords, shift: int, chance: np.random.Generator) -> SwapAnswer:
+def find_cheapest_split(records: SwapRecords, shift: int, chance: np.random.Generator) -> SwapAnswer:
     """The cheapest solution whose counts shift by at most `shift` in total; ties are broken at random."""
     everyone = np.arange(len(records.own))
     costs = records.chances[everyone, records.own] - records.chances[everyone, 1 - records.own]

@@ -161,7 +161,7 @@ class ColumnModel:
             # The last bits of a sum of floats would disclose its terms; nobody needs them.
             moved = np.where(few, np.round(moved, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), moved)
         moved = np.clip(moved, low, high)
-        allowed = column.allowed(self.growth.min_leaf)
+        allowed = column.list_allowed(self.growth.min_leaf)
         if allowed is not None:
             moved = _find_nearest_listed(allowed, moved)
         return DrawnCells(_rank_numbers(numbers, moved), moved)
@@ -283,13 +283,13 @@ def _choose_published_bounds(column: SynthesisColumn, fewest: int) -> tuple[Any,
 def _list_givers(column: SynthesisColumn, fewest: int, source: str) -> Ints:
     """The people whose word may be drawn, because enough have it."""
     if column.measure_rare_share(fewest) > _MOST_RARE:
-        rare = len(column.known) - len(column.common(fewest))
+        rare = len(column.known) - len(column.list_common(fewest))
         raise ImpossibleRelease(
             f'{source}: {rare} of the {len(column.known)} people that are learnt from have a word of "{column.name}" '
             f"that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, spell dates and "
             'amounts in a single format, lower min_leaf, or set rare = "keep" to publish them unchanged'
         )
-    return column.common(fewest)
+    return column.list_common(fewest)
 
 
 def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> None:

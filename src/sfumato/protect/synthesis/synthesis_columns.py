@@ -71,16 +71,16 @@ class SynthesisColumn:
         """The people whose value is not missing."""
         return np.flatnonzero(self.codes >= 0).astype(np.int64)
 
-    def common(self, fewest: int) -> Ints:
+    def list_common(self, fewest: int) -> Ints:
         """The people whose value at least this many have."""
         known = self.known
         return known[self.counts[self.codes[known]] >= fewest]
 
     def measure_rare_share(self, fewest: int) -> float:
         """Of the people who have a value, the share with a value of fewer than this many people."""
-        return 1 - len(self.common(fewest)) / max(len(self.known), 1)
+        return 1 - len(self.list_common(fewest)) / max(len(self.known), 1)
 
-    def allowed(self, fewest: int) -> npt.NDArray[Any] | None:
+    def list_allowed(self, fewest: int) -> npt.NDArray[Any] | None:
         """The numbers to which drawn ones are moved, if a hierarchy lists them; None if any may be drawn.
 
         All that are listed if they fill most of their range, as ages do: no number discloses more than its neighbour.
@@ -92,7 +92,7 @@ class SynthesisColumn:
             return self.numbers
         return self.numbers[self.counts >= fewest] if self.measure_rare_share(fewest) < _MOSTLY else None
 
-    def published(self, cells: DrawnCells) -> pl.Series:
+    def publish(self, cells: DrawnCells) -> pl.Series:
         """The drawn cells in the column's type."""
         unknown = pl.Series(cells.codes < 0)
         if self.kind == "category":
@@ -112,13 +112,13 @@ class DrawnCells:
     """The value itself, for numbers and dates."""
 
     @classmethod
-    def kept(cls, column: SynthesisColumn) -> DrawnCells:
+    def keep(cls, column: SynthesisColumn) -> DrawnCells:
         """Cells that stay unchanged."""
         places = np.maximum(column.codes, 0)
         numbers = column.numbers[places] if column.kind == "number" and len(column.numbers) else np.zeros(0)
         return cls(column.codes.astype(np.float64), numbers)
 
-    def some(self, rows: Ints) -> DrawnCells:
+    def take(self, rows: Ints) -> DrawnCells:
         """The cells of some rows."""
         return DrawnCells(self.codes[rows], self.numbers[rows] if len(self.numbers) else self.numbers)
 

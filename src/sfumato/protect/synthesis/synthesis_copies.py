@@ -28,7 +28,7 @@ def build_drawn_frame(
     names: Sequence[str], learnt: Mapping[str, SynthesisColumn], rows: Mapping[str, DrawnCells]
 ) -> pl.DataFrame:
     """Synthetic rows as they are published."""
-    return pl.DataFrame([learnt[name].published(rows[name]) for name in names])
+    return pl.DataFrame([learnt[name].publish(rows[name]) for name in names])
 
 
 def redraw_copies(
@@ -56,7 +56,7 @@ def redraw_copies(
                 _describe_traits(alike, rows, left), _describe_traits(alike, again, fresh)
             )
             for name in names:
-                rows[name].put(left[copied_rows], again[name].some(fresh[taken]))
+                rows[name].put(left[copied_rows], again[name].take(fresh[taken]))
             left = np.delete(left, copied_rows)
     _repeat_others(rows, left, chance, source)
     return len(first)
@@ -73,7 +73,7 @@ def _repeat_others(rows: Mapping[str, DrawnCells], left: Ints, chance: np.random
         )
     taken = good[chance.integers(0, len(good), len(left))]
     for cells in rows.values():
-        cells.put(left, cells.some(taken))
+        cells.put(left, cells.take(taken))
 
 
 def _find_copied_rows(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:

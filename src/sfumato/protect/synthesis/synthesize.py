@@ -148,7 +148,7 @@ class Synthesize(Method):
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Set people aside, grow a tree for each column on the earlier columns, and draw."""
         chance = (randomness or Randomness.secure()).generator()
-        names = self._published(data)
+        names = self._list_published(data)
         people = self._split_people(len(data), chance, data.source)
         report_progress("encoding the table")
         frame = data.frame.select(names)
@@ -175,7 +175,7 @@ class Synthesize(Method):
         growth = TreeGrowth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
         models = fit_models([learnt[n] for n in drawn_columns], [learnt[n] for n in kept], growth, data.source)
         count = len(data) if self.rows is None else self.rows
-        rows = draw_rows(models, count, chance, {name: DrawnCells.kept(learnt[name]) for name in kept})
+        rows = draw_rows(models, count, chance, {name: DrawnCells.keep(learnt[name]) for name in kept})
         redrawn = 0
         if self.kind == "full" and self.copies != "allow":
             redrawn = redraw_copies(frame, models, learnt, rows, chance, data.source)
@@ -184,13 +184,13 @@ class Synthesize(Method):
         return Release(
             data=explained,
             method=self,
-            claims=self._claims(data, learnt, drawn_columns, kept),
+            claims=self._list_claims(data, learnt, drawn_columns, kept),
             losses=self._measure_losses(frame, published, learnt, drawn_columns, redrawn),
-            details=self._details(people, models, count, chance, redrawn),
+            details=self._build_details(people, models, count, chance, redrawn),
             changes=state_changes(self, data, explained, dict.fromkeys(drawn_columns, ChangeKind.DRAWN)),
         )
 
-    def _published(self, table: Table) -> list[str]:
+    def _list_published(self, table: Table) -> list[str]:
         names = [name for name in table.frame.columns if name not in table.identifying]
         if not len(table) or not names:
             raise DataError(f"{table.source}: the table has no {'columns to publish' if len(table) else 'rows'}")
@@ -242,12 +242,12 @@ class Synthesize(Method):
         moved = [
             name
             for name in drawn_columns
-            if self.smooth and learnt[name].kind == "number" and learnt[name].allowed(self.min_leaf) is None
+            if self.smooth and learnt[name].kind == "number" and learnt[name].list_allowed(self.min_leaf) is None
         ]
         kept = {name: hierarchy for name, hierarchy in published.hierarchies.items() if name not in moved}
         return replace(published, hierarchies=MappingProxyType(kept))
 
-    def _claims(
+    def _list_claims(
         self, table: Table, learnt: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str], kept: Sequence[str]
     ) -> tuple[Claim, ...]:
         made = []
@@ -295,7 +295,7 @@ class Synthesize(Method):
             "replaced_words": replaced / max(len(words), 1),
         }
 
-    def _details(
+    def _build_details(
         self, people: _PeopleRows, models: Sequence[ColumnModel], count: int, chance: np.random.Generator, redrawn: int
     ) -> SynthesisDetails:
         details: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""What `sfumato mine` was asked for, and who does it: the search for patterns, an estimate, or a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sfumato.cli.basket_estimates import (
+    EstimateOptions,
+    estimate_released_baskets,
+    holds_randomized_baskets,
+    warn_of_distortion,
+)
+from sfumato.cli.basket_mining import PatternOptions, mine_baskets, refuse_engine
+from sfumato.cli.outsourced_mining import mine_released_filters
+from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences
+from sfumato.cli.tree_commands import TreeOptions
+from sfumato.errors import PolicyError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sfumato.baskets import BasketFormat, Baskets
+    from sfumato.engine.basket_staging import BasketSource
+    from sfumato.engine.engine_names import EngineName
+
+
+@dataclass(frozen=True)
+class MinedFile:
+    """Where the data is, and how it is read."""
+
+    path: str
+    separator: str | None
+    form: str | None
+    header: bool | None
+    id_column: str
+    item: str
+    time: str
+
+    def locate_baskets(self) -> BasketSource:
+        """The file, as baskets."""
+        from sfumato.engine.basket_staging import BasketSource
+
+        return BasketSource(self.path, check_basket_format(self.form), self.id_column, self.item, self.separator)
+
+    def read_baskets(self) -> Baskets:
+        """All baskets of the file."""
+        from sfumato.baskets import Baskets
+
+        return Baskets.read(**self.locate_baskets()._asdict(), header=self.header)
+
+
+@dataclass(frozen=True)
+class PatternQuestion:
+    """Which patterns are looked for."""
+
+    min_support: str | None
+    rules: bool
+    min_confidence: float | None
+    kind: str
+    max_length: int | None
+    sequences: bool
+    max_gap: int | None
+    window: int | None
+
+    @property
+    def support(self) -> int | float:
+        """The support from which a pattern is frequent."""
+        return parse_support(self.min_support or "0.01")
+
+    @property
+    def confidence(self) -> float:
+        """The minimum confidence of a rule."""
+        return 0.5 if self.min_confidence is None else self.min_confidence
+
+
+@dataclass(frozen=True)
+class EstimateQuestion:
+    """What is estimated from a release folder, or learned from a table."""
+
+    columns: tuple[str, ...]
+    target: str | None
+    learner: str | None
+    min_rows: int
+    pruning: float
+    reconstruct: str
+
+
+@dataclass(frozen=True)
+class MiningJob:
+    """All that `sfumato mine` was asked for."""
+
+    file: MinedFile
+    patterns: PatternQuestion
+    estimate: EstimateQuestion
+    private: str | None
+    requests: Path | None
+    engine: EngineName
+    out: Path | None
+
+    @property
+    def path(self) -> Path:
+        """The file or the folder that is mined."""
+        return Path(self.file.path)
+
+    @property
+    def tree_options(self) -> TreeOptions | None:
+        """How a tree is grown; None unless a learner is named."""
+        asked = self.estimate
+        if asked.learner is None:
+            return None
+        return TreeOptions(asked.learner, asked.min_rows, asked.pruning, self.file.separator)
+
+    @property
+    def estimates_columns(self) -> bool:
+        """Whether columns behind noise are estimated, or a tree."""
+        asked = bool(self.estimate.columns or self.estimate.target)
+        return asked or (self.path.is_dir() and not holds_randomized_baskets(self.path))
+
+    def refuse_idle_options(self) -> None:
+        """Refuse options that would change nothing."""
+        learner, patterns = self.estimate.learner, self.patterns
+        given = {
+            "--rules": patterns.rules,
+            "--private": self.private,
+            "--min-confidence": patterns.min_confidence,
+            "--min-support": patterns.min_support,
+        }
+        named = [name for name, value in given.items() if value not in (None, False)]
+        if learner is not None and named:
+            raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(named)}; leave it out")
+        if "--min-confidence" in named and not {"--rules", "--private"} & set(named):
+            raise PolicyError("--min-confidence is about rules; add --rules, or leave it out")
+        others = {
+            "--learner": learner,
+            "--column": self.estimate.columns,
+            "--target": self.estimate.target,
+            "--private": self.private,
+            "--sequences": patterns.sequences,
+            "--requests": self.requests,
+            "a release folder": self.path.is_dir(),
+        }
+        refuse_engine(self.engine, others)
+
+
+def find_patterns(job: MiningJob) -> pl.DataFrame:
+    """The patterns of a file or behind a release, also written to a file if asked for."""
+    asked, support = job.patterns, job.patterns.support
+    confidence = asked.confidence if asked.rules else None
+    if holds_randomized_baskets(job.path):
+        options = EstimateOptions(support, confidence, asked.kind, asked.max_length)
+        return estimate_released_baskets(job.path, options, job.out)
+    if job.private is not None:
+        return _find_adversarial_rules(job, job.private)
+    if asked.sequences or is_sequence_file(job.path):
+        return _find_subsequences(job)
+    if job.requests is not None:
+        return _find_requested_sets(job, job.requests)
+    wanted = PatternOptions(support, confidence, asked.kind, asked.max_length)
+    found = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, wanted, job.out)
+    warn_of_distortion(job.path)
+    return found
+
+
+def _find_subsequences(job: MiningJob) -> pl.DataFrame:
+    asked, file = job.patterns, job.file
+    if asked.rules:
+        raise PolicyError(f"{job.path}: --rules finds association rules in baskets, and this file holds sequences")
+    limits = (asked.max_length, asked.max_gap, asked.window)
+    options = SequenceOptions(asked.support, asked.kind, *limits, file.id_column, file.item, file.time, file.separator)
+    return mine_sequences(job.path, options, job.out)
+
+
+def _find_requested_sets(job: MiningJob, requests: Path) -> pl.DataFrame:
+    baskets = job.file.read_baskets()
+    if job.patterns.rules or job.patterns.kind != "all":
+        raise PolicyError(
+            "--requests finds all itemsets in filters, which the custodian decodes; leave --rules and --kind out"
+        )
+    return mine_released_filters(baskets, requests, job.patterns.support, job.patterns.max_length, job.out)
+
+
+def _find_adversarial_rules(job: MiningJob, private: str) -> pl.DataFrame:
+    import polars as pl
+
+    from sfumato.mine import adversarial_rules
+    from sfumato.table import Table
+
+    table = Table.read(job.file.path, separator=job.file.separator)
+    asked = job.patterns
+    rules = adversarial_rules(table, _parse_private_entries(private), asked.confidence, asked.support, asked.max_length)
+    found = pl.DataFrame(
+        {
+            "antecedent": [", ".join(f"{name} = {value}" for name, value in rule.antecedent.items()) for rule in rules],
+            "column": [rule.column for rule in rules],
+            "value": [str(rule.value) for rule in rules],
+            "support": [rule.public_support for rule in rules],
+            "confidence": [float(rule.public_confidence) for rule in rules],
+            "hidden_confidence": [float(rule.hidden_confidence) for rule in rules],
+            "exposed": [len(rule.rows) for rule in rules],
+            "lift": [float(rule.lift) for rule in rules],
+        },
+        schema_overrides={"antecedent": pl.String, "column": pl.String, "value": pl.String, "support": pl.Int64},
+    ).sort("exposed", "confidence", "support", descending=True)
+    if job.out is not None:
+        found.write_csv(job.out)
+    return found
+
+
+def _parse_private_entries(private: str) -> Any:
+    """Private entries as they are typed: columns, a share, or a file."""
+    if private.startswith("columns="):
+        return [name.strip() for name in private.removeprefix("columns=").split(",")]
+    if not private.startswith("share="):
+        return private
+    try:
+        return float(private.removeprefix("share="))
+    except ValueError:
+        raise PolicyError("--private share=… is a number between 0 and 1") from None
+
+
+def check_basket_format(form: str | None) -> BasketFormat | None:
+    """The format of a file of baskets as it is typed; None to detect it."""
+    if form in (None, "fimi", "spmf", "long", "comma"):
+        return cast("BasketFormat | None", form)
+    raise PolicyError("--format is fimi, spmf, long or comma")
+
+
+def parse_support(text: str) -> int | float:
+    """A support as it is typed: a count, or a share."""
+    try:
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise PolicyError("--min-support is a count such as 10, or a share such as 0.01") from None

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Every option of every method has an example, and what reports say of baskets and sequences is what a diff shows."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import pytest
+
+import sfumato as sf
+from sfumato.protect.method import KeyedMethod
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.mode_examples import MODE_EXAMPLES
+from tests.contract.runs import run_example
+
+EXAMPLES = (*METHOD_EXAMPLES, *MODE_EXAMPLES)
+HIDDEN_BASKETS = tuple(e for e in EXAMPLES if e.subject.section == "hiding" and e.subject.gives == "baskets")
+EDITED_SEQUENCES = tuple(e for e in EXAMPLES if e.subject.gives == "sequences")
+MARK = "?"
+
+
+def list_options(hint: Any) -> Iterator[Any]:
+    """The choices by name of a field, and yes and no."""
+    if hint is bool:
+        yield from (True, False)
+    elif get_origin(hint) is Literal:
+        yield from get_args(hint)
+    elif get_origin(hint) in (Union, types.UnionType, Annotated):
+        for part in get_args(hint):
+            yield from list_options(part)
+
+
+@pytest.mark.parametrize("method", sorted({type(e.subject) for e in EXAMPLES}, key=str), ids=lambda m: m.__name__)
+def test_every_option_of_a_method_has_an_example(method: type[sf.Method]) -> None:
+    for name, field in method.model_fields.items():
+        used = [getattr(e.subject, name) for e in EXAMPLES if type(e.subject) is method]
+        unused = [option for option in list_options(field.annotation) if option not in used]
+        assert not unused, (
+            f"no example has {method.__name__}({name}={unused[0]!r}): add one to tests/contract/mode_examples.py, so "
+            "that its report is compared with the data"
+        )
+
+
+def cut_losses(page: Path) -> str:
+    """The table of losses of a report."""
+    text = page.read_text(encoding="utf-8")
+    return text[text.index("<caption>Losses</caption>") :].split("</table>")[0]
+
+
+def read_losses(page: Path) -> dict[str, tuple[str, ...]]:
+    """The table of losses: the name of a loss → what the method says of it, and what was measured."""
+    found = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", cut_losses(page), re.DOTALL):
+        name = re.search(r'<th scope="row">(.*?)<small>', row, re.DOTALL)
+        if name:
+            found[unescape(name[1])] = tuple(unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row))
+    return found
+
+
+def parse_count(text: str) -> int:
+    """A count as a report writes it."""
+    return int(re.sub(r"[^\d]", "", text))
+
+
+@pytest.mark.parametrize("example", HIDDEN_BASKETS, ids=lambda example: example.name)
+def test_what_a_report_says_of_baskets_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
+    done = run_example(example, tmp_path)
+    before = [{str(item) for item in basket} for basket in example.data().to_lists()]
+    shown = [{str(item) for item in basket} for basket in sf.read_release(done.out).data.to_lists()]
+    unknown = [{item.removesuffix(MARK) for item in basket if item.endswith(MARK)} for basket in shown]
+    certain = [{item for item in basket if not item.endswith(MARK)} for basket in shown]
+    rows = list(zip(before, certain, unknown, strict=True))
+    counted = {
+        "Removed": sum(len(old - new - hidden) for old, new, hidden in rows),
+        "Added": sum(len(new - old) for old, new, _ in rows),
+        "Unknown": sum(len(hidden) for *_, hidden in rows),
+        "Changed baskets": sum(old != new or bool(hidden) for old, new, hidden in rows),
+    }
+    said = read_losses(done.out / "private" / "report.html")
+    for name, count in counted.items():
+        for figure in said.get(name, ()):
+            assert figure in ("–", "") or parse_count(figure) == count, (name, said[name], count)
+    assert parse_count(said["Changes"][0]) == counted["Removed"] + counted["Added"] + counted["Unknown"]
+    assert any(counted.values()), "an example that changes nothing compares nothing"
+
+
+@pytest.mark.parametrize("example", EDITED_SEQUENCES, ids=lambda example: example.name)
+def test_what_a_report_says_of_sequences_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
+    done = run_example(example, tmp_path)
+    before, after = example.data().to_lists(), sf.read_release(done.out).data.to_lists()
+    said = read_losses(done.out / "private" / "report.html")
+    assert "basket" not in cut_losses(done.out / "private" / "report.html")
+    dropped = parse_count(said["Sequences dropped"][0]) if "Sequences dropped" in said else 0
+    assert len(after) == len(before) - dropped
+    if not dropped:
+        changed = sum(list(map(str, old)) != list(map(str, new)) for old, new in zip(before, after, strict=True))
+        assert parse_count(said["Sequences changed"][0]) == changed
+        assert changed, "an example that changes nothing compares nothing"
+
+
+def test_methods_without_a_comparison_are_keyed_or_by_chance() -> None:
+    compared = {example.name for example in (*HIDDEN_BASKETS, *EDITED_SEQUENCES)}
+    for example in EXAMPLES:
+        method = example.subject
+        table = method.gives == "table" and method.shape == "table"
+        patterns = method.gives in ("patterns", "rules")
+        assert table or patterns or example.name in compared or isinstance(method, KeyedMethod) or method.by_chance, (
+            f"{example.name}: nothing compares its report with the data; add it to this module"
+        )
