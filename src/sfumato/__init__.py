@@ -92,4 +92,4 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-open_room(__name__)
+open_room(__name__, "method", "model")
