@@ -118,6 +118,15 @@ def test_a_gate_on_the_loss_and_the_columns_of_a_report(tmp_path: Path) -> None:
     assert "rare values under one label" in (done.out / "release" / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_label_that_looks_like_a_number_may_be_all_that_is_left(tmp_path: Path) -> None:
+    """The utility was measured as if the texts had been numbers, which stopped the release."""
+    (tmp_path / "x.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in zip("abcdef", "abaaab", strict=True)))
+    method = sf.GroupRareValues(columns="x", min_count=6, label="0")
+    roles = {"x": "quasi_identifying", "y": "sensitive"}
+    done = sf.run(tmp_path / "x.csv", method, roles=roles, out=tmp_path / "out")
+    assert sf.read_release(done.out).data.frame["x"].cast(pl.String).to_list() == ["0"] * 6
+
+
 def test_the_measures_count_what_breaks_a_promise() -> None:
     before, after = table_of([*"aabbcd", None]), table_of([*"aab", "z", "z", "e", None])
     assert rows_with_each_value(before, ("x",)) == 1
