@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write docs/policy.md, docs/reference.md and docs/methods/index.md from the code: `python docs/generate.py`.
+"""Write docs/policy.md, docs/reference.md, docs/methods/index.md and the names that type checkers know, from the code.
 
-A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what the code says: fields and
-their defaults, signatures, docstrings, options of the command line. A test fails if a committed page is out of date.
+`python docs/generate.py`. A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what
+the code says: fields and their defaults, signatures, docstrings, options of the command line. The names are lines for
+methods, models and attacks in two typing blocks. A test fails if something that is committed is out of date.
 """
 
 from __future__ import annotations
@@ -39,23 +40,41 @@ _WIDTH = 100
 
 
 def generate_pages() -> dict[str, str]:
-    """The text of every generated page, by its file name."""
+    """The text of every generated file, by its path from this folder."""
     return {
+        "../src/sfumato/__init__.py": _type_names(sf, (*METHODS, *MODELS)),
+        "../src/sfumato/attack/__init__.py": _type_names(sf.attack, ATTACKS),
         "policy.md": _fill("policy.md", _policy_parts()),
         "reference.md": _fill("reference.md", _reference_parts()),
         "methods/index.md": _fill("methods/index.md", {"other_methods": _other_methods()}),
     }
 
 
+def _type_names(room: ModuleType, kinds: Iterable[type]) -> str:
+    """The source of a package with a line for each of the kinds in its typing block."""
+    source = Path(room.__file__ or "").read_text(encoding="utf-8")
+    before, block, after = re.split(r"((?:^    from .*\n)+)", source, maxsplit=1, flags=re.MULTILINE)
+    made = (f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n" for kind in kinds)
+    lines = {*block.splitlines(keepends=True), *made}
+    return before + "".join(sorted(lines, key=lambda line: line.split()[1::2])) + after
+
+
 def _other_methods() -> str:
-    """A row for each method that the table written by hand does not have yet."""
+    """A row for each method that the table written by hand does not have."""
     table = (DOCS / "_templates" / "methods" / "index.md").read_text(encoding="utf-8")
     rows = []
     for kind in METHODS:
         page = f"{kind.model_fields['method'].default}.md"
         if f"]({page})" not in table:
-            rows.append(f"| [`{kind.__name__}`]({page}) | {_cell(_summary(kind))} | see its page | see its page |")
+            said = [_cell(_find_statement(kind, word)) for word in ("Guarantee", "Against", "Papers")]
+            rows.append(f"| [`{kind.__name__}`]({page}) | {' | '.join(said)} |")
     return "\n".join(rows)
+
+
+def _find_statement(kind: type, word: str) -> str:
+    """What the docstring of a method says after a word, up to the next one."""
+    said = re.search(rf"{word}: (.*?)\s*(?=Guarantee:|Against:|Limits:|Papers:|\Z)", _join(inspect.getdoc(kind) or ""))
+    return said[1][:1].upper() + said[1][1:] if said else "see its page"
 
 
 def _fill(name: str, parts: Mapping[str, str]) -> str:

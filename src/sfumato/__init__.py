@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
     from sfumato.patterns import Patterns as Patterns
     from sfumato.protect.anonymity.generalize import Generalize as Generalize
+    from sfumato.protect.anonymity.group_rare_values import GroupRareValues as GroupRareValues
     from sfumato.protect.anonymity.k_optimize import KOptimize as KOptimize
     from sfumato.protect.anonymity.microaggregate import Microaggregate as Microaggregate
     from sfumato.protect.anonymity.models import AlphaKAnonymity as AlphaKAnonymity
@@ -92,4 +93,4 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-open_room(__name__)
+open_room(__name__, "method", "model")

@@ -23,6 +23,7 @@ class ChangeKind(StrEnum):
     RANGES = "ranges"
     ROUNDED = "rounded"
     CAPPED = "capped"
+    GROUPED = "grouped"
     MEANS = "means"
     NOISE = "noise"
     INTERVALS = "intervals"
@@ -79,6 +80,7 @@ WORDS = {
     ChangeKind.RANGES: "ranges or sets of values",
     ChangeKind.ROUNDED: "rounded values",
     ChangeKind.CAPPED: "extremes capped",
+    ChangeKind.GROUPED: "rare values under one label",
     ChangeKind.MEANS: "mean, median or mode of a group",
     ChangeKind.NOISE: "noise added",
     ChangeKind.INTERVALS: "midpoints of intervals",

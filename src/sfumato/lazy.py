@@ -4,7 +4,8 @@
 The public names of such a package are those that its `if TYPE_CHECKING:` block imports, so that type checkers
 and Python read the same lines. Methods, models, attacks and checks are found by what their files say: a class with a
 tag (`method: Literal["generalize"] = "generalize"`), a measure under `@checks_claim("k_anonymity", …)`. Files are read
-as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names is needed.
+as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names is needed. For
+type checkers, `docs/generate.py` writes the lines of methods, models and attacks into the blocks.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Room(ModuleType):
         elif name in (homes := _find_public_names(self)) or name in (homes := _find_tagged_names(self)):
             fetched = _fetch(homes[name], name)
         else:
-            raise AttributeError(f'{self.__name__} has no "{name}"{_hint_at_typing_line(name) or _suggest(name, self)}')
+            raise AttributeError(f'{self.__name__} has no "{name}"{_suggest(name, self)}')
         super().__setattr__(name, fetched)
         return fetched
 
@@ -53,9 +54,13 @@ class Room(ModuleType):
             super().__setattr__(name, value)
 
 
-def open_room(package: str, **tags: str) -> None:
-    """Make a package lazy: after `open_room(__name__, METHODS="method")` it has all methods, too."""
+def open_room(package: str, *named: str, **tags: str) -> None:
+    """Make a package lazy: after `open_room(__name__, METHODS="method")` it has all methods, too, and a list of them.
+
+    After `open_room(__name__, "method")` it has them without a list.
+    """
     vars(sys.modules[package])["_tags"] = tags
+    vars(sys.modules[package])["_named"] = (*named, *tags.values())
     sys.modules[package].__class__ = Room
 
 
@@ -105,7 +110,7 @@ def _find_public_names(room: Any) -> dict[str, str]:
 
 def _find_tagged_names(room: Any) -> dict[str, str]:
     """Name → module of the methods, models or attacks of a package."""
-    return {name: module for tag in vars(room).get("_tags", {}).values() for module, name in find_tagged(tag).values()}
+    return {name: module for tag in vars(room).get("_named", ()) for module, name in find_tagged(tag).values()}
 
 
 def _scan_tags(tag: str) -> Any:
@@ -143,12 +148,3 @@ def _suggest(name: str, room: Any) -> str:
 
     near = [] if name.startswith("_") else get_close_matches(name, dir(room), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""
-
-
-def _hint_at_typing_line(name: str) -> str:
-    """What to add where a method or model is written and not yet exported."""
-    for tag in ("method", "model"):
-        for module, kind in find_tagged(tag).values():
-            if kind == name:
-                return f"; add to the typing block of src/sfumato/__init__.py: from {module} import {name} as {name}"
-    return ""

@@ -22,6 +22,7 @@ _OTHER_NAMES = {
     "laplace": "add_noise",
     "local_suppression": "suppress_entries",
     "topcoding": "top_code",
+    "lump": "group_rare_values",
     "synthetic": "synthesize",
     "linkage": "linking",
     "reidentification": "linking",

@@ -168,6 +168,7 @@ METHOD_EXAMPLES = (
     Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
     Example("k-optimize", sf.KOptimize(k=3), few_people),
     Example("microaggregate", sf.Microaggregate(k=4), numbers),
+    Example("group rare values", sf.GroupRareValues(columns=("occupation", "disease"), min_count=20), people),
     Example("top code", sf.TopCode(columns="age", k=5), people),
     Example("top code, both ends", sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}), numbers),
     Example(

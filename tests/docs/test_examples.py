@@ -180,7 +180,13 @@ def test_the_overviews_have_every_method_attack_and_model() -> None:
 def test_every_method_and_attack_has_a_page() -> None:
     for kinds, tag, folder in ((METHODS, "method", "methods"), (ATTACKS, "attack", "attacks")):
         for kind in kinds:
-            assert (DOCS / folder / f"{kind.model_fields[tag].default}.md").is_file()
+            page = f"{kind.model_fields[tag].default}.md"
+            assert (DOCS / folder / page).is_file(), f"write docs/{folder}/{page}"
+            text = (DOCS / folder / page).read_text(encoding="utf-8")
+            cure = f"link [its fields](../policy.md#{page.removesuffix('.md')}), which are generated"
+            assert "| default |" not in text, (
+                f"docs/{folder}/{page} has a table of fields, which may become false: {cure}"
+            )
 
 
 def test_every_public_name_is_in_the_documentation() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loss of changes that labels do not show, measured on the file: noise, means, rounding, caps, swaps, answers.
+"""The loss of changes that labels do not show, measured on the file: noise, means, rounding, caps, groups, swaps.
 
 A method states what it did to each column, and its own loss; a limit on the loss must not rest on the method's word. So
 the loss is computed again here from the originals and the file, by the definition on the method's page.
@@ -97,11 +97,19 @@ def _measure_changed_share(columns: Columns) -> float:
     return changed / known if known else 0.0
 
 
+def _measure_grouped_share(columns: Columns) -> float:
+    """The share of all cells that differ: an empty one may be in the group, too."""
+    changed = sum(int(spell_cells(was).ne_missing(spell_cells(now)).sum()) for was, now in columns)
+    cells = sum(len(was) for was, _ in columns)
+    return changed / cells if cells else 0.0
+
+
 _MEASURES: Mapping[ChangeKind, Callable[[Columns], float]] = {
     ChangeKind.NOISE: _measure_noise,
     ChangeKind.INTERVALS: _measure_intervals,
     ChangeKind.MEANS: _measure_means,
     ChangeKind.ROUNDED: _measure_changed_share,
     ChangeKind.CAPPED: _measure_changed_share,
+    ChangeKind.GROUPED: _measure_grouped_share,
     ChangeKind.SWAPPED: _measure_changed_share,
 }

@@ -7,7 +7,7 @@ Every published cell equals its original, is newly empty, is a generalization of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,10 @@ class ColumnDifference:
     """Cells with any other value."""
     loss: float | None
     """The mean share of values that a label leaves open, 0 to 1; None if cells have other values."""
+    other_values: int = 0
+    """How many different values the cells with any other value have."""
+    strange: int = 0
+    """Cells with a value that no original has."""
 
     @property
     def changed(self) -> int:
@@ -68,9 +72,14 @@ def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> Co
     domain = Domain.of(original.frame[name], original.hierarchies.get(name))
     was, now = spell_cells(pairs["first"]), spell_cells(pairs["second"])
     covered = cover_cells(was, now, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
-    coarser = int(pairs.filter(pl.Series(covered, dtype=pl.Boolean))["count"].sum())
-    other = int(pairs["count"].sum()) - coarser
-    return ColumnDifference(name, len(after), blanked, coarser, other, None if other else _measure_loss(after, domain))
+    others = pairs.with_columns(now).filter(pl.Series(~covered, dtype=pl.Boolean))
+    other = int(others["count"].sum())
+    coarser = int(pairs["count"].sum()) - other
+    if not other:
+        return ColumnDifference(name, len(after), blanked, coarser, 0, _measure_loss(after, domain))
+    known = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
+    strange = int(others.filter(~pl.col("second").is_in(known))["count"].sum())
+    return ColumnDifference(name, len(after), blanked, coarser, other, None, others["second"].n_unique(), strange)
 
 
 def _measure_loss(labels: pl.Series, domain: Domain) -> float:
@@ -88,11 +97,20 @@ _ALLOWED: Mapping[ChangeKind, frozenset[str]] = {
     ChangeKind.RANGES: _COARSER,
     ChangeKind.BLANKED: _BLANKED,
     **dict.fromkeys(
-        (ChangeKind.ROUNDED, ChangeKind.CAPPED, ChangeKind.MEANS, ChangeKind.NOISE, ChangeKind.INTERVALS),
+        (
+            *(ChangeKind.ROUNDED, ChangeKind.CAPPED, ChangeKind.GROUPED),
+            *(ChangeKind.MEANS, ChangeKind.NOISE, ChangeKind.INTERVALS),
+        ),
         frozenset({"coarser", "other"}),
     ),
 }
 """The differences that a statement allows; a statement not listed allows any."""
+_CONFIRMS: Mapping[ChangeKind, Callable[[ColumnDifference], bool]] = {
+    ChangeKind.CAPPED: lambda difference: difference.other_values <= 2,
+    ChangeKind.GROUPED: lambda difference: difference.other_values <= 1,
+    ChangeKind.SWAPPED: lambda difference: not difference.strange,
+}
+"""What other values must be like under a statement: the cap and the floor; one label; values of other rows."""
 
 
 def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str, ColumnDifference]) -> None:
@@ -116,4 +134,7 @@ def _admits(changes: list[Change], difference: ColumnDifference) -> bool:
     allowed: set[str] = {"coarser"} if any(change.starred for change in changes) else set()
     for change in changes:
         allowed |= _ALLOWED.get(change.kind, frozenset({"blanked", "coarser", "other"}))
-    return all(way in allowed for way in ("blanked", "coarser", "other") if getattr(difference, way))
+    if not all(way in allowed for way in ("blanked", "coarser", "other") if getattr(difference, way)):
+        return False
+    kinds = {change.kind for change in changes} - {ChangeKind.KEPT, ChangeKind.BLANKED}
+    return len(kinds) != 1 or all(confirms(difference) for kind, confirms in _CONFIRMS.items() if kind in kinds)

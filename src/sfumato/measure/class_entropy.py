@@ -67,7 +67,7 @@ def class_entropy(
         raise PolicyError(f"bins = {bins}: cut numbers into at least one part, a whole number of them")
     names = [name for name in choose_compared_columns(original, published, columns) if name != target]
     choose_compared_columns(original, published, [target])
-    truth = select_counted_rows(original).frame
+    truth = select_counted_rows(original, published).frame
     if not names:
         raise DataError(f'{original.source}: there is no column to learn "{target}" from')
     if not len(published):

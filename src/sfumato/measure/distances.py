@@ -59,7 +59,7 @@ def marginal_distance(
 
     KL is infinite if an original value is covered by no published row, for example because rows were left out.
     """
-    truth = select_counted_rows(original)
+    truth = select_counted_rows(original, published)
     distances = {}
     for name in choose_compared_columns(original, published, columns):
         if _has_same_numbers(truth, published, name):
@@ -82,7 +82,7 @@ def pair_distance(
     randomness: Randomness | None = None,
 ) -> Mapping[tuple[str, str], float]:
     """How far the joint distribution of each pair of columns moved; for all pairs, or a random sample of them."""
-    truth = select_counted_rows(original)
+    truth = select_counted_rows(original, published)
     every = list(combinations(choose_compared_columns(original, published, columns), 2))
     if pairs is not None and pairs < len(every):
         generator = (randomness or Randomness.seeded(0)).generator()
@@ -101,7 +101,7 @@ def pair_distance(
 
 def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str] | None = None) -> NonUniformEntropy:
     """How many bits of each quasi-identifying cell were lost; a row that was left out lost all of them."""
-    truth = select_counted_rows(original)
+    truth = select_counted_rows(original, published)
     _count_left_out(truth, published)
     shares, bits = {}, 0.0
     names = _choose_quasi_identifying(original, columns)
@@ -138,7 +138,7 @@ def precision(original: Table, published: Table, columns: Sequence[str] | None =
     A label is at the lowest level at which it has its widest meaning; a range or a set is at the lowest level that has
     one label for all of it.
     """
-    truth = select_counted_rows(original)
+    truth = select_counted_rows(original, published)
     left_out = _count_left_out(truth, published)
     names = _choose_quasi_identifying(original, columns)
     risen = 0.0
@@ -158,11 +158,14 @@ def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> flo
     return round(average_class_size(table, starred_rows) / k, _DIGITS)
 
 
-def select_counted_rows(original: Table) -> Table:
-    """The originals that count: all, unless the table declares that rows with missing cells are dropped."""
+def select_counted_rows(original: Table, published: Table) -> Table:
+    """The originals that count: all, unless the table declares that rows with missing cells are dropped, and some were.
+
+    Methods that judge no classes, such as caps and noise, publish every row whatever is declared.
+    """
     if not len(original):
         raise DataError(f"{original.source}: the table has no rows, so no release can be compared with it; add rows")
-    if original.missing is not Missing.DROP:
+    if original.missing is not Missing.DROP or len(published) == len(original):
         return original
     counted = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
     if not len(counted):

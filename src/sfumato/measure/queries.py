@@ -100,7 +100,7 @@ def query_accuracy(
     """
     if queries < 1 or columns_per_query < 1 or not 0 < selectivity <= 1:
         raise PolicyError("queries and columns_per_query must be at least 1; selectivity must be above 0 and at most 1")
-    truth = select_counted_rows(original)
+    truth = select_counted_rows(original, published)
     if columns is None:
         columns = [name for name in (*truth.quasi_identifying, *truth.sensitive) if name in published.frame.columns]
     names = choose_compared_columns(truth, published, columns)

@@ -38,6 +38,8 @@ class Method(Description, ABC):
     """Its own section of the custodian's report, if any."""
     loss_meaning: ClassVar[str] = ""
     """What `loss` is a share of, as a sentence for the report."""
+    kept_meaning: ClassVar[tuple[str, str]] = ("kept", "by the method's own measure")
+    """What the rest, 1 − `loss`, is a share of, as the two lines below a percentage: "of values not capped", "in …"."""
     leaves_out: ClassVar[str] = ""
     """Which rows it may leave out of any release, as a sentence for the certificate; it does not say whether it did."""
     truthful: ClassVar[bool] = True

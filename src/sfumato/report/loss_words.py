@@ -299,7 +299,7 @@ def find_loss_words(kind: str) -> LossWords:
         return DETAIL
     method = find_tagged_class("method", kind)
     meaning = str(getattr(method, "loss_meaning", "")) or "The method's own measure: 0 % is nothing lost."
-    return LossWords(meaning, "kept", "by the method's own measure")
+    return LossWords(meaning, *getattr(method, "kept_meaning", ("kept", "by the method's own measure")))
 
 
 UNMEASURED = frozenset({"encode_items", "encode_bloom"})

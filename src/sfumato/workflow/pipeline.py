@@ -192,7 +192,7 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     return replace(release, data=shuffled, details=release.details.follow(order))
 
 
-_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED, ChangeKind.MEANS)
+_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED, ChangeKind.GROUPED, ChangeKind.MEANS)
 """What is done to columns in which some cells are no longer seen."""
 
 

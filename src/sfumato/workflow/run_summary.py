@@ -100,11 +100,11 @@ def _measure_swapped_joints(policy: Policy, published: Table, original: Table, r
 
 
 def _list_comparable_columns(published: Table, original: Table, release: Release) -> list[str]:
-    """Columns whose cells are values of the originals, or numbers."""
+    """Columns whose cells are values of the originals, or numbers like these."""
     return [
         name
         for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
-        if column.dtype.is_numeric()
+        if (column.dtype.is_numeric() and original.frame[name].dtype.is_numeric())
         or (name not in release.public and _has_labels_only(column, original, name))
         or spell_cells(column).drop_nulls().is_in(spell_cells(original.frame[name]).implode()).all()
     ]

@@ -38,7 +38,7 @@ _NOT_ORIGINAL = frozenset({ChangeKind.NOISE, ChangeKind.DRAWN, ChangeKind.CODED}
 """Cells of these kinds are known to nobody, so that being unique by them singles nobody out."""
 _NOBODY = "nobody could be tried"
 _EXACT = frozenset({ChangeKind.KEPT, ChangeKind.BLANKED})
-_TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.OTHER}
+_TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.GROUPED, ChangeKind.OTHER}
 """Columns of these kinds publish values of the originals: a name that stands in another row is still a name."""
 
 

@@ -78,6 +78,21 @@ def test_what_is_alike_in_all_rows_is_learnt(name: str) -> None:
     assert sf.attack.Linkability(known=halves).run(release, people).successes >= 1
 
 
+@pytest.mark.parametrize("label", ["other", "a"])
+def test_rare_values_under_one_label_hide_nobody_who_is_alone(label: str) -> None:
+    """Whoever has a value that is not published has the label, also if it is itself a value, and cells may be empty."""
+    chance = np.random.default_rng(1)
+    jobs = chance.choice([*"abcdefghijklmno", None], 300, p=[0.2] * 4 + [0.2 / 12] * 12)
+    towns = chance.choice([f"town {n}" for n in range(30)], 300)
+    roles = {"job": "quasi_identifying", "town": "quasi_identifying"}
+    people = sf.Table.of({"job": jobs.tolist(), "town": towns.tolist()}, roles)
+    release = sf.GroupRareValues(columns=("job", "town"), min_count=10, label=label).protect(people)
+    sizes = release.data.frame.select(pl.len().over("job", "town")).to_series()
+    outcome = sf.attack.Linking().run(release, people)
+    assert outcome.facts["matched"] == len(people)
+    assert outcome.facts["unique_matches"] == int((sizes == 1).sum()) > 10
+
+
 def test_midpoints_of_uneven_intervals_are_aligned_by_rank() -> None:
     middle = (UNEVEN[:-1] + UNEVEN[1:]) / 2
     people = draw_people(1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Numbers that were rounded, capped or replaced by an interval's midpoint: people as such a column would show them.
+"""Numbers that were rounded, capped or replaced by an interval's midpoint, and rare values under one label: people as
+such a column would show them.
 
 None of these is drawn by chance, so whoever knows the rule knows the cell. The rule is read off the release: its base
 and its ends are seen in the published numbers. Of several rules, that is taken under which the known numbers are
@@ -22,8 +23,8 @@ from sfumato.public.noise_law import read_numbers
 from sfumato.release import Release
 from sfumato.table import Table
 
-RECODED = {ChangeKind.ROUNDED, ChangeKind.INTERVALS, ChangeKind.CAPPED}
-"""What is done to numbers by a rule without chance."""
+RECODED = {ChangeKind.ROUNDED, ChangeKind.INTERVALS, ChangeKind.CAPPED, ChangeKind.GROUPED}
+"""What is done by a rule without chance."""
 _LONGEST_GRID = 1_000_000
 _LARGE = 1e100
 _ALIKE = 0.9
@@ -47,6 +48,8 @@ class Recoding:
             kinds = {change.kind for change in release.changes_of(name)} & RECODED
             if name in list_cut_columns(release) and _are_numbers(cells, values):
                 rules[name] = _cut_between(CutIntervals.of(release.public[name]), cells)
+            elif kinds == {ChangeKind.GROUPED} and len(cells):
+                rules[name] = _group(release.data.frame[name], values)
             elif kinds and name not in release.public and _are_numbers(cells, values):
                 rules[name] = _cap(cells) if kinds == {ChangeKind.CAPPED} else _choose_rule(cells, values)
         return cls(rules)
@@ -107,6 +110,27 @@ def _cut_between(intervals: CutIntervals, cells: pl.Series) -> Recode:
 def _cap(cells: pl.Series) -> Recode:
     ends = cells.sort()
     return lambda values: values.clip(ends[0], ends[-1])
+
+
+def _group(cells: pl.Series, values: pl.Series) -> Recode:
+    """What is published stays; all else has the label: the cell that more rows hold than people are known to."""
+    texts = spell_cells(cells)
+    surplus = (
+        texts.alias("cell")
+        .value_counts(name="rows")
+        .join(spell_cells(values).alias("cell").value_counts(name="people"), on="cell", how="left", nulls_equal=True)
+    )
+    ranked = surplus.filter(pl.col("cell").is_not_null()).sort(
+        pl.col("rows") - pl.col("people").cast(pl.Int64).fill_null(0), pl.col("cell")
+    )
+    label, shown = ranked["cell"][-1], texts.drop_nulls().unique().implode()
+
+    def recode(others: pl.Series) -> pl.Series:
+        known = spell_cells(others)
+        stays = known.is_in(shown).fill_null(texts.null_count() > 0)
+        return known.zip_with(stays, pl.repeat(label, len(known), dtype=pl.String, eager=True)).cast(cells.dtype)
+
+    return recode
 
 
 def _choose_rule(cells: pl.Series, values: pl.Series) -> Recode:

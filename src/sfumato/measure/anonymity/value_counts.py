@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Check how many rows share each published value, and that rare values were grouped as stated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.checks import checks_claim
+from sfumato.table import Table
+
+
+def rows_with_each_value(table: Table, columns: Sequence[str]) -> int:
+    """The fewest rows that have the same cell in a column; empty cells are equal, and `*` is no value."""
+    require_columns(table.frame, columns, table.source)
+    return min((count for name in columns for count in _count_rows(table.frame[name])), default=0)
+
+
+def _count_rows(column: pl.Series) -> list[int]:
+    """How many rows have each value, in no order."""
+    cells = spell_cells(column)
+    counts: list[int] = cells.filter(cells.ne_missing(pl.Series([SUPPRESSED]))).value_counts()["count"].to_list()
+    return counts
+
+
+def cells_grouped_wrongly(
+    original: Table, published: Table, columns: Sequence[str], label: str, rows: Rows = None
+) -> int:
+    """How many cells are neither their original nor the label, or are the label though their original is published."""
+    frame = align_originals(original, published, rows)
+    for compared, source in ((frame, original.source), (published.frame, published.source)):
+        require_columns(compared, columns, source)
+    return sum(_count_wrong(spell_cells(frame[n]), spell_cells(published.frame[n]), label) for n in columns)
+
+
+def _count_wrong(before: pl.Series, after: pl.Series, label: str) -> int:
+    changed = before.ne_missing(after)
+    labelled = after.eq_missing(pl.Series([label]))
+    shown = before.is_in(after.drop_nulls().unique()).fill_null(after.null_count() > 0)
+    return int((changed & (~labelled | shown)).sum())
+
+
+checks_claim("rows_with_each_value", "at_least", arguments=("columns",))(
+    lambda evidence, arguments: rows_with_each_value(evidence.published, **arguments)
+)
+checks_claim("cells_grouped_wrongly", "exactly", needs_original=True)(make_comparison_check(cells_grouped_wrongly))
