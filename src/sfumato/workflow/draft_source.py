@@ -20,7 +20,7 @@ from sfumato.baskets import Baskets
 from sfumato.data.file_kinds import HEAD, find_kind
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
 from sfumato.data.roles import name_separator
-from sfumato.data.source import is_database
+from sfumato.data.source import is_database, parse_source
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
 from sfumato.data.text_table import read_first_bytes
@@ -60,6 +60,7 @@ class DraftSource:
         encoding: str = "utf-8",
     ) -> DraftSource:
         """Look at the beginning of a file."""
+        _refuse_policy(path)
         found = shape or detect_shape(str(path))
         source = cls(str(path), found, separator, header, encoding)
         if found != "table" or not source.is_text:
@@ -127,6 +128,12 @@ class DraftSource:
             return False
         alike = [_fits_column(first[name][0], rest[name]) for name in rest.columns]
         return any(fits is True for fits in alike) and all(fits is not False for fits in alike)
+
+
+def _refuse_policy(path: str | Path) -> None:
+    """Say so if the file is a policy already, or no path at all."""
+    if parse_source(path).location.lower().endswith(".toml"):
+        raise DataError(f"{path}: this is a policy, not data; to run it: sfumato run {path}")
 
 
 def _fits_column(cell: object, column: pl.Series) -> bool | None:

@@ -26,7 +26,7 @@ from sfumato.data.missing_marks import MissingMark
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
 from sfumato.data.source import drop_password
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.private_file import create_private
 from sfumato.progress import report_progress
 from sfumato.workflow.basket_draft import write_basket_methods
@@ -75,13 +75,14 @@ class PolicyDraft:
         except OSError as error:
             for path in written:
                 path.unlink(missing_ok=True)
-            why = "it exists already" if isinstance(error, FileExistsError) else error.strerror
-            raise DataError(f"{path}: cannot be written ({why}); choose another file with --out") from None
+            raise _explain_unwritable(error, path) from None
         return tuple(written)
 
 
 def refuse_existing(path: Path) -> None:
     """Refuse to write over a file."""
+    if path.is_dir():
+        raise PolicyError(f"{path}: this is a folder; name a file in it, as in --out {path / 'policy.toml'}")
     if os.path.lexists(path):
         raise PolicyError(f"{path}: the file exists already, and nothing is written over; choose another with --out")
 
@@ -92,7 +93,14 @@ def save_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
     try:
         create_private(path, format_hierarchy(hierarchy).encode())
     except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror}); choose another file with --out") from None
+        raise _explain_unwritable(error, path) from None
+
+
+def _explain_unwritable(error: OSError, path: Path) -> DataError:
+    why = "it exists already" if isinstance(error, FileExistsError) else error.strerror
+    if isinstance(error, FileNotFoundError):
+        why = f"there is no folder {path.parent}: make it first"
+    return DataError(f"{path}: cannot be written ({why}); choose another file with --out")
 
 
 def format_hierarchy(hierarchy: Hierarchy) -> str:
@@ -160,7 +168,8 @@ def decide_roles(
     if sensitive is not None:
         unknown = [name for name in sensitive if name not in source.frame.columns]
         if unknown:
-            raise PolicyError(f"{source.path}: there is no column {quote_names(unknown)}")
+            meant = ask_meant(unknown, source.frame.columns)
+            raise PolicyError(f"{source.path}: there is no column {quote_names(unknown)}{meant}")
         proposals = tuple(_choose_sensitive(proposal, set(sensitive)) for proposal in proposals)
     if purpose == "synthetic":
         proposals = drop_unlearnable(proposals, source.frame)
