@@ -18,6 +18,7 @@ from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, assign_roles
+from sfumato.data.spelled_dates import read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
 from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
@@ -78,18 +79,21 @@ class Table:
         missing: str = "own_value",
         *,
         columns: Sequence[str] | None = None,
+        dates: Mapping[str, str] | None = None,
         **text: Unpack[TextOptions],
     ) -> Table:
         """Read a table from a file of any format, or from a database; see `TextFormat` for the options of text files.
 
         A path may name a sheet (``people.xlsx?sheet=Patients``) or be an address (``sqlite:///people.db?table=t``).
+        `dates` says how columns of dates are written, ``{"born": "%m/%d/%Y"}``, if not as 2009-06-30.
         """
         names = None if columns is None else tuple(columns)
         read = read_labelled(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         source = hide_password(str(path))
         if read.frame.is_empty():
             raise DataError(f"{source}: the file has a header and no rows")
-        return replace(cls.of(read.frame, roles, hierarchies, missing, source=source), labels=read.labels)
+        frame = read_dates(read.frame, dates or {}, source)
+        return replace(cls.of(frame, roles, hierarchies, missing, source=source), labels=read.labels)
 
     @classmethod
     def of(

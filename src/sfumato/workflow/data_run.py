@@ -20,6 +20,7 @@ from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import Hierarchy, spell_cells
 from sfumato.data.role_lines import explain_missing_roles
 from sfumato.data.roles import Role
+from sfumato.data.spelled_dates import read_dates
 from sfumato.errors import DataError, PolicyError
 from sfumato.lazy import find_kind
 from sfumato.parameter_errors import explain_parameters
@@ -186,6 +187,7 @@ def _build_original(data: Any, policy: Policy) -> Any:
     frame = table.frame.with_columns(
         column.set(spell_cells(column).is_in(list(marks)).fill_null(False), None) for column in table.frame if marks
     )
+    frame = read_dates(frame, policy.data.dates, table.source)
     hierarchies = {**table.hierarchies, **policy.hierarchies}
     missing = policy.data.missing if "missing" in policy.data.model_fields_set else table.missing
     made = Table.of(frame, policy.roles.by_column() or None, hierarchies, missing, source=table.source)
