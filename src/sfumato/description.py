@@ -63,7 +63,9 @@ class Description(BaseModel):
 
 
 def _wrap_single(kind: type[Description], name: str, value: Any) -> Any:
-    """One description where a list of them is expected: `models=KAnonymity(k=5)`."""
+    """One description where a list of them is expected: `models=KAnonymity(k=5)`; and a number of numpy as Python's."""
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        value = value.item()
     field = kind.model_fields.get(name)
     several = field is not None and isinstance(value, Description) and get_origin(field.annotation) is tuple
     return (value,) if several else value

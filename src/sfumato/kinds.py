@@ -22,6 +22,8 @@ def _make_parser(tag: str) -> Callable[[Any], Description]:
     def parse(given: Any) -> Description:
         if isinstance(given, Description) and tag in type(given).model_fields:
             return given
+        if isinstance(given, type) and issubclass(given, Description):
+            raise ValueError(f"give {given.__name__}(...) with its parameters, not the class")
         if not isinstance(given, Mapping):
             raise PydanticKnownError("model_attributes_type")
         if tag not in given:

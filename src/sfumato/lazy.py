@@ -146,5 +146,13 @@ def _suggest(name: str, room: Any) -> str:
     """The public name that was probably meant."""
     from difflib import get_close_matches
 
-    near = [] if name.startswith("_") else get_close_matches(name, dir(room), n=1)
+    from sfumato.problem_words import find_other_name
+
+    if name.startswith("_"):
+        return ""
+    if name.startswith("read_") and "Table" in dir(room):
+        return '; did you mean "Table.read"?'
+    elsewhere = (find_other_name(name) or "").replace("_", "")
+    same = [known for known in dir(room) if known.lower() == elsewhere]
+    near = same or get_close_matches(name, dir(room), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from sfumato.errors import quote_names, suggest_name
 
 _OTHER_NAMES = {
@@ -31,7 +34,13 @@ _OTHER_NAMES = {
     "diversity": "l_diversity",
     "closeness": "t_closeness",
     "range": "intervals",
-    "excel": "xlsx",
+    "xlsx": "excel",
+    "xls": "excel",
+    "dta": "stata",
+    "sav": "spss",
+    "feather": "arrow",
+    "txt": "csv",
+    "quasi": "quasi_identifying",
 }
 """What methods, attacks, models and formats are called elsewhere, and here."""
 _OTHER_FIELDS = {
@@ -53,6 +62,24 @@ _OTHER_FIELDS = {
     "folder": "path",
 }
 """What fields are called elsewhere, and here."""
+
+
+def find_other_name(name: str) -> str | None:
+    """What a method, attack, model or format of another tool is called here."""
+    return _OTHER_NAMES.get(name.lower())
+
+
+def select_causes(error: ValidationError) -> list[ErrorDetails]:
+    """The problems that no other one explains: a list may be empty only because its item was refused."""
+    problems = error.errors(include_url=False)
+    places = [problem["loc"] for problem in problems]
+    return [
+        problem
+        for problem in problems
+        if not any(
+            len(place) > len(problem["loc"]) and place[: len(problem["loc"])] == problem["loc"] for place in places
+        )
+    ]
 
 
 def describe_problem(problem: Mapping[str, Any], fields: Iterable[str] = ()) -> str:
@@ -127,7 +154,7 @@ def _list_quoted(text: str) -> list[str]:
 
 
 def _propose_choice(given: Any, choices: list[str]) -> str:
-    near = _OTHER_NAMES.get(given.lower()) if isinstance(given, str) else None
+    near = find_other_name(given) if isinstance(given, str) else None
     if near not in choices:
         near = suggest_name(given, choices) if isinstance(given, str) else None
     return f'did you mean "{near}"?' if near is not None else f"choose {quote_names(choices)}"

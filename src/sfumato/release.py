@@ -15,6 +15,7 @@ from sfumato.change import Change, describe_changes
 from sfumato.data.published_words import keep_published_words
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
+from sfumato.errors import DataError
 from sfumato.frames import convert_to_pandas, convert_to_polars
 from sfumato.notebook import (
     STAYS,
@@ -223,3 +224,17 @@ def label_rows(release: Release, original: Any) -> None:
     if labels is None or rows is None or (drawn is not None and drawn.training is not None):
         return
     object.__setattr__(release.data, "row_labels", labels.take(rows))  # `data` was rebuilt: nobody else holds it
+
+
+def refuse_other_order(release: Any, original: Any) -> None:
+    """Say so if the originals stand where the release should, or if either is still a frame of another library."""
+    if not hasattr(release, "data"):
+        raise DataError(
+            f"the release comes first, and then the originals; the first argument is {type(release).__name__}, and a "
+            "release is what method.protect(table) returns"
+        )
+    if isinstance(original, Mapping) or type(original).__module__.partition(".")[0] in ("pandas", "polars", "pyarrow"):
+        raise DataError(
+            f"the originals are a Table, not {type(original).__name__}: give sf.Table.of(df, roles={{...}}), with the "
+            "roles that the release was made with"
+        )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -17,8 +18,9 @@ from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, assign_roles
+from sfumato.data.spelled_dates import read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
-from sfumato.errors import DataError, PolicyError, ask_meant, hide_password
+from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
 
@@ -77,18 +79,21 @@ class Table:
         missing: str = "own_value",
         *,
         columns: Sequence[str] | None = None,
+        dates: Mapping[str, str] | None = None,
         **text: Unpack[TextOptions],
     ) -> Table:
         """Read a table from a file of any format, or from a database; see `TextFormat` for the options of text files.
 
         A path may name a sheet (``people.xlsx?sheet=Patients``) or be an address (``sqlite:///people.db?table=t``).
+        `dates` says how columns of dates are written, ``{"born": "%m/%d/%Y"}``, if not as 2009-06-30.
         """
         names = None if columns is None else tuple(columns)
         read = read_labelled(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         source = hide_password(str(path))
         if read.frame.is_empty():
             raise DataError(f"{source}: the file has a header and no rows")
-        return replace(cls.of(read.frame, roles, hierarchies, missing, source=source), labels=read.labels)
+        frame = read_dates(read.frame, dates or {}, source)
+        return replace(cls.of(frame, roles, hierarchies, missing, source=source), labels=read.labels)
 
     @classmethod
     def of(
@@ -237,11 +242,39 @@ def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
         return data
     try:
         return pl.DataFrame(dict(data), strict=True) if isinstance(data, Mapping) else _convert_frame(data)
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{source}: not a table that can be read ({type(error).__name__}); give a polars, pandas or pyarrow "
-            "table, or a dict of equally long lists of one type each, with distinct column names"
-        ) from None
+    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
+        raise DataError(f"{source}: {_explain_unreadable(data, error)}") from None
+
+
+def _explain_unreadable(data: Any, error: Exception) -> str:
+    """Why data is not a table, and what to type instead; never a cell."""
+    if isinstance(data, str | Path):
+        return "this is a path, and not a frame; read the file with sf.Table.read(path, roles={...})"
+    columns = [str(name) for name in getattr(data, "columns", ())]
+    twice = [name for name, count in Counter(columns).items() if count > 1]
+    if twice:
+        return f"columns have the same name: {quote_names(twice[:12])}; rename them"
+    mixed = [name for name in columns if not _is_convertible(data, name)]
+    if mixed:
+        return (
+            f"the columns {quote_names(mixed[:12])} hold values of several types, or of a type that a table lacks; "
+            'make each one type, as in df["column"].astype(str)'
+        )
+    return (
+        f"not a table that can be read ({type(error).__name__}); give a polars, pandas or pyarrow table, or a dict of "
+        "equally long lists of one type each, with distinct column names; pandas.DataFrame(rows) makes one of rows"
+    )
+
+
+def _is_convertible(data: Any, name: str) -> bool:
+    """Whether one column of a frame can be read."""
+    try:
+        _convert_frame(data[[name]])
+    except KeyError:  # its name is not a text
+        return True
+    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
+        return False
+    return True
 
 
 def _convert_frame(data: Any) -> pl.DataFrame:

@@ -40,7 +40,11 @@ NOTED: dict[str, tuple[str, str]] = {
         write_rows(";", amount=".000,50"),
         '"salary" looks like numbers in a spelling that is read as words, without an order',
     ),
-    "slashes.csv": (write_rows(";"), '"born" looks like dates in a spelling that is read as words, without an order'),
+    "slashes.csv": (write_rows(";"), 'Read as dates, and published as 2009-06-30: "born".'),
+    "ambiguous.csv": (
+        "born,sex\n" + "".join(f"{1 + i % 12}/{1 + i % 11}/1970,{'fm'[i % 2]}\n" for i in range(24)),
+        '"born" looks like dates in a spelling that is read as words, without an order',
+    ),
     "visits.csv": (
         "patient_id,age\n" + "".join(f"{1000 + i % 12},{20 + i % 12}\n" for i in range(60)),
         'Values of "patient_id" repeat. If a person has several rows, k counts rows and not people',
@@ -104,3 +108,64 @@ def test_a_link_to_nothing_is_named(folder: Path, invoke: Invoke) -> None:
         "people.csv: the file does not exist; it is a link to a file that is not there"
         in invoke("init", "people.csv").err
     )
+
+
+def write_workbook(path: Path, rows: list[list[object]]) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+
+
+PATIENTS: list[list[object]] = [[f"{CANARY}{i}", 1950 + i % 40, "fm"[i % 2]] for i in range(24)]
+
+
+@pytest.mark.parametrize("above", [["Person", None, "Facts"], ["Export of 2024", None, None]])
+def test_names_below_a_title_of_a_workbook_are_no_row(above: list[object], folder: Path, invoke: Invoke) -> None:
+    write_workbook(folder / "people.xlsx", [above, ["name", "born", "sex"], *PATIENTS])
+    ran = invoke("init", "people.xlsx", "--yes")
+    assert ran.code == 2
+    assert "columns have no name, and the row below seems to name them; remove what is above it" in ran.err
+    write_workbook(folder / "plain.xlsx", [["name", None, "sex"], *PATIENTS])
+    assert invoke("init", "plain.xlsx", "--yes").code == 0, "one name is missing, and no row looks like names"
+
+
+def test_formulas_without_values_are_noted(folder: Path, invoke: Invoke) -> None:
+    rows = [[*row, f"=B{number}*2"] for number, row in enumerate(PATIENTS, 2)]
+    write_workbook(folder / "people.xlsx", [["name", "born", "sex", "double"], *rows])
+    assert '"double" has no value in any row. If formulas' in invoke("init", "people.xlsx", "--yes").said
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "people.jsonl"])
+def test_marks_are_noticed_in_files_with_types(name: str, folder: Path, invoke: Invoke) -> None:
+    rows: list[list[object]] = [[i % 7, -99 if i % 5 == 0 else 1000 + i] for i in range(40)]
+    if name.endswith("xlsx"):
+        write_workbook(folder / name, [["group", "income"], *rows])
+    else:
+        (folder / name).write_text("".join(f'{{"group": {one}, "income": {other}}}\n' for one, other in rows))
+    assert "8 cells in 1 column may mean missing" in invoke("init", name, "--yes").said
+    assert '"-99"  in "income" (8 rows)' in (folder / "policy.toml").read_text()
+    assert invoke("init", name, "--yes", "--missing-mark=-99", "--out", "marked.toml").code == 0
+    assert 'missing_marks = ["", "?", "-99"]' in (folder / "marked.toml").read_text()
+
+
+BASKETS = [["milk", "rolls"], ["milk"], ["beer", "milk", "rolls"], ["rolls"]] * 30
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_lines_of_items_are_baskets_under_any_separator(separator: str, folder: Path, invoke: Invoke) -> None:
+    (folder / "sales.csv").write_text("".join(separator.join(basket) + "\n" for basket in BASKETS))
+    assert invoke("init", "sales.csv", "--yes").code == 0
+    assert "publish_patterns" in (folder / "policy.toml").read_text()
+    ran = invoke("audit", "sales.csv")
+    assert ran.code == 2 and "baskets, which have no columns to audit" in ran.err
+
+
+def test_a_header_that_numbers_items_is_one_of_baskets(folder: Path, invoke: Invoke) -> None:
+    rows = [[str(len(basket)), *basket, *[""] * (3 - len(basket))] for basket in BASKETS]
+    text = "".join(",".join(row) + "\n" for row in [["Item(s)", "Item 1", "Item 2", "Item 3"], *rows])
+    (folder / "sales.csv").write_text(text)
+    assert invoke("init", "sales.csv", "--yes").code == 0
+    assert "publish_patterns" in (folder / "policy.toml").read_text()

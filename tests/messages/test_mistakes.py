@@ -97,6 +97,12 @@ POLICIES = {
     "width": spoil("widths", "width", "line 12, hierarchies.age: width: there", 'did you mean "widths"?'),
     "CSV": spoil('path = "out"', 'path = "out"\nformat = "CSV"', "line 27, output.format: did", '"csv"?'),
     "an unknown format": spoil('path = "out"', 'path = "out"\nformat = "wax"', "output.format: choose", '"csv"'),
+    "xlsx for excel": spoil('path = "out"', 'path = "out"\nformat = "xlsx"', "output.format: did", '"excel"?'),
+    "sav for spss": spoil('path = "out"', 'path = "out"\nformat = "sav"', "output.format: did", '"spss"?'),
+    "dta for stata": spoil('path = "out"', 'path = "out"\nformat = "dta"', "output.format: did", '"stata"?'),
+    "years for year": spoil(AGE, 'age = { kind = "date", units = ["years"] }', 'units.0: did you mean "year"?\n'),
+    "a count in quarters": spoil(AGE, 'age = { kind = "quantiles", counts = [0.2] }', "counts.0: must be a whole"),
+    "a kind for a hierarchy": spoil(AGE, 'age = "intervals"', "cannot be read", 'to build one, write { kind'),
     "own for own_value": spoil(PATH, f'{PATH}\nmissing = "own"', "line 5, data.missing", 'did you mean "own_value"?'),
     # values
     "k = 0": spoil("k = 3", "k = 0", "line 16", "models[0].k", "at least 1"),
@@ -118,8 +124,16 @@ POLICIES = {
     "a field twice": spoil(PATH, f"{PATH}\n{PATH}", "TOML at line 5", "given twice"),
     "a section twice": spoil("[output]", "[data]", "TOML at line 25", "there twice"),
     "a Windows path": spoil('"people.csv"', '"C:\\Users\\people.csv"', "TOML at line 4", "single quotes"),
+    "curly quotes": spoil('"generalize"', "“generalize”", "TOML at line 15", "quotes must be straight"),
+    "True": spoil(PATH, f"{PATH}\nheader = True", "TOML at line 5", "write true or false, in small letters"),
+    "None": spoil(PATH, f"{PATH}\nseparator = None", "TOML at line 5", "leave out a field that has no value"),
+    "a decimal comma": spoil("limit = 0.1", "limit = 0,1", "TOML at line 17", "decimals have a point, as in 0.1"),
+    "no comma in a list": spoil('"age", "zip"', '"age" "zip"', "TOML at line 8", "a comma is missing"),
     "an open quote": spoil('"generalize"', '"generalize', "TOML at line 15", "quote"),
     # columns and roles
+    "columns with their role": spoil(
+        'identifying = ["name"]', 'name = "identifying"', "line 7, roles: name the role first", 'identifying = ["name"]'
+    ),
     "two roles": spoil('"ward"]', '"ward", "age"]', "line 6, roles", '"age"', "more than one role"),
     "another case": spoil('"age", "zip"', '"Age", "zip"', '"Age"', "people.csv", 'did you mean "age"?'),
     "a typing error": spoil('"zip"', '"zp"', '"zp"', "people.csv", 'did you mean "zip"?'),
@@ -168,6 +182,9 @@ POLICIES = {
     "a tree without lists": spoil(AGE, 'sex = { kind = "tree", groups = { all = "m" } }', "lists of values"),
     "a hierarchy that is not there": spoil(AGE, 'zip = "zipp.csv"', "zipp.csv", 'did you mean "zip.csv"?'),
     "a hierarchy with a row too few": spoil(AGE, 'zip = "zip.csv"', '"zip"', "5 values", "50 rows", "zip.csv"),
+    "a hierarchy with names above": spoil(
+        AGE, 'zip = "headed.csv"', '"zip"', "5 values", "its first row seems to name the levels: remove it"
+    ),
     # the data
     "a file that is not there": spoil("people.csv", "peple.csv", "peple.csv", "does not exist", '"people.csv"?'),
     "a folder": spoil('"people.csv"', '"."', "this is a folder", "name a file"),
@@ -187,6 +204,20 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "run a folder": (("run", "."), ("this is a folder", "such as policy.toml")),
     "run the data": (("run", "people.csv"), ("people.csv", "not a policy", "sfumato init people.csv")),
     "run an empty file": (("run", "empty.csv"), ("the policy is empty",)),
+    "run YAML": (("run", "policy.yaml"), ("policy.yaml", "a policy is written in TOML", "sfumato init")),
+    "init a policy": (("init", "policy.toml", "--out", "p.toml"), ("this is a policy", "sfumato run policy.toml")),
+    "init for a misspelt purpose": (("init", "people.csv", "--for", "publishing", "--out", "p"), ('mean "publish"?',)),
+    "init a misspelt shape": (("init", "people.csv", "--shape", "tabel", "--out", "p"), ('did you mean "table"?',)),
+    "init a misspelt column": (("init", "people.csv", "--sensitive", "diseas", "--out", "p"), ('mean "disease"?',)),
+    "init into a folder": (("init", "people.csv", "--out", "."), ("this is a folder", "--out policy.toml")),
+    "init into no folder": (("init", "people.csv", "--out", "new/p.toml"), ("there is no folder new",)),
+    "init hides nobody": (("init", "people.csv", "--k", "1"), ("--k", "give at least 2")),
+    "a misspelt engine": (("run", "policy.toml", "--engine", "polars"), ("--engine", "'polars' is not one of 'auto'")),
+    "columns after blanks": (("audit", "people.csv", "--quasi", "age", "zip"), ("(zip)", "as in --quasi age,zip")),
+    "a hierarchy of a misspelt column": (("hierarchy", "people.csv", "agee"), ('"agee"', 'did you mean "age"?')),
+    "anonymize": (("anonymize", "people.csv"), ("'anonymize'", "Did you mean 'sfumato run'?")),
+    "version": (("version",), ("Did you mean 'sfumato --version'?",)),
+    "help": (("help",), ("Did you mean 'sfumato --help'?",)),
     "audit a file that is not there": (("audit", "peple.csv"), ("peple.csv", "does not exist", '"people.csv"?')),
     "audit a folder": (("audit", "."), ("this is a folder", "*.csv")),
     "audit an empty file": (("audit", "empty.csv"), ("empty.csv", "is empty")),
@@ -228,6 +259,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (made / "empty.csv").write_text("")
     (made / "latin.csv").write_bytes(f"{header}José{CANARY},1,2,m,d,w\n".encode("latin-1"))
     (made / "zip.csv").write_text("13000;1300*;*\n")
+    (made / "headed.csv").write_text("zip;level1;level2\n13000;1300*;*\n")
+    (made / "policy.yaml").write_text("data:\n  path: people.csv\n")
     (made / "baskets.dat").write_text("1 2 3\n1 2\n")
     (made / "policy.toml").write_text(POLICY)
     return made
@@ -290,3 +323,15 @@ def test_claims_alike_are_told_apart_by_column(invoke: Invoke, folder: Path, mon
     for column in ("disease", "ward"):
         assert f'distinct_l_diversity of "{column}"' in shown.out
     assert 'distinct_l_diversity of "ward": promised' in invoke("verify", "out").out
+
+
+def test_a_tab_may_be_typed_as_in_other_tools(invoke: Invoke, folder: Path) -> None:
+    (folder / "tabs.txt").write_text((folder / "people.csv").read_text().replace(",", "\t"))
+    assert "60 rows, 6 columns" in invoke("audit", "tabs.txt", "--separator", "\\t").out
+    assert "60 rows, 6 columns" in invoke("audit", "tabs.txt", "--separator=\\t").out
+
+
+def test_no_command_shows_the_help_and_nothing_else(invoke: Invoke) -> None:
+    answer = invoke()
+    assert answer.code == 2 and answer.err == ""
+    assert answer.out.index(" audit ") < answer.out.index(" init ") < answer.out.index(" run ")

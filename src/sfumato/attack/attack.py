@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from math import sqrt
 from typing import Annotated, Any, ClassVar
 
@@ -14,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator
 from sfumato.description import Description
 from sfumato.notebook import STAYS, render_grid, render_sentences
 from sfumato.randomness import Randomness
-from sfumato.release import Release
+from sfumato.release import Release, refuse_other_order
 
 _Z = 1.959963984540054  # 95 % of a normal distribution lies within this many standard deviations of its mean
 
@@ -111,6 +112,17 @@ class Outcome:
         }
 
 
+def _check_arguments(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
+    """A `run` that says first if it was given a frame, or the release and the originals in the wrong order."""
+
+    @wraps(run)
+    def run_checked(attack: Any, release: Any, *given: Any, **named: Any) -> Outcome:
+        refuse_other_order(release, given[0] if given else named.get("truth"))
+        return run(attack, release, *given, **named)
+
+    return run_checked
+
+
 class Attack(Description, ABC):
     """An adversary, described like a method: a tag, and fields with docstrings. The class docstring starts with the
     attacker's story.
@@ -120,6 +132,13 @@ class Attack(Description, ABC):
 
     shape: ClassVar[str] = "table"
     """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
+        """Check what is attacked before `run` of any attack."""
+        super().__pydantic_init_subclass__(**arguments)
+        if "run" in vars(cls) and "run" not in cls.__abstractmethods__:
+            cls.run = _check_arguments(cls.run)  # type: ignore[method-assign]
 
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""

@@ -32,7 +32,7 @@ from sfumato.cli.outsourced_mining import requests_command
 from sfumato.cli.party_commands import party_app
 from sfumato.cli.pattern_commands import channels_command, contains_command, support_command
 from sfumato.cli.region_command import region_command
-from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.cli.terminal import print_json, print_line, show_progress, spell_tabs
 from sfumato.engine.engine_names import EngineName
 from sfumato.interrupts import StopSignals
 
@@ -148,6 +148,10 @@ def audit_command(
         print_audit(findings, pairs=5, roles=True)
         print_line()
         print_line(f"Next, a policy to start from: sfumato init {shlex.quote(str(data))}")
+
+
+app.command(name="init")(init_command)
+app.command(name="hierarchy")(hierarchy_command)
 
 
 @app.command(name="measure")
@@ -309,9 +313,7 @@ app.command(name="requests")(requests_command)
 app.command(name="channels")(channels_command)
 app.command(name="support")(support_command)
 app.command(name="contains")(contains_command)
-app.command(name="init")(init_command)
 app.add_typer(party_app, name="party")
-app.command(name="hierarchy")(hierarchy_command)
 app.command(name="regions")(region_command)
 
 
@@ -337,7 +339,7 @@ def run_commands() -> None:
     stop = StopSignals()
     stop.install()
     try:
-        code = app(standalone_mode=False)
+        code = app(spell_tabs(sys.argv[1:]), standalone_mode=False)
         sys.stdout.flush()
         stop.finish()
     except SystemExit:
@@ -366,6 +368,8 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
     from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, PartyError, SfumatoError
 
     if hasattr(error, "format_message"):  # typer's own message about a wrong command line
+        if not error.format_message():  # the help was shown, since nothing was asked
+            sys.exit(BAD_INPUT)
         hint = "" if wants_json else " (see --help)"
         _exit_with_error("UsageError", f"{say_plainly(error.format_message())}{hint}", BAD_INPUT, wants_json)
     if os.environ.get("SFUMATO_DEBUG"):

@@ -71,11 +71,13 @@ def init_command(
 
 def parse_shape(word: str | None) -> DataShape | None:
     """A shape of data by its name; None if it is to be detected."""
-    from sfumato.errors import PolicyError
+    from sfumato.errors import PolicyError, ask_meant
 
-    if word in (None, "table", "baskets", "sequences", "points"):
+    shapes = ("table", "baskets", "sequences", "points")
+    if word is None or word in shapes:
         return word  # type: ignore[return-value]
-    raise PolicyError(f'"{word}" is not a shape; choose table, baskets, sequences or points')
+    meant = ask_meant([word], shapes) or "; choose table, baskets, sequences or points"
+    raise PolicyError(f'"{word}" is not a shape{meant}')
 
 
 def _ask_about_data(
@@ -133,7 +135,7 @@ def hierarchy_command(
 ) -> None:
     """Propose a hierarchy for a column, with the counts at each level; write it for editing."""
     from sfumato.data.hierarchy_proposals import count_level_rows, propose_hierarchy
-    from sfumato.errors import DataError, PolicyError
+    from sfumato.errors import DataError, PolicyError, ask_meant
     from sfumato.workflow.draft_source import DraftSource
     from sfumato.workflow.policy_draft import refuse_existing, save_hierarchy
     from sfumato.workflow.toml_text import write_entry
@@ -143,7 +145,8 @@ def hierarchy_command(
     with show_progress(as_json):
         frame = DraftSource.of(data, "table", separator, header, encoding).frame
         if column not in frame.columns:
-            raise PolicyError(f'{data}: there is no column "{column}"; the columns are {", ".join(frame.columns)}')
+            meant = ask_meant([column], frame.columns) or f"; the columns are {', '.join(frame.columns)}"
+            raise PolicyError(f'{data}: there is no column "{column}"{meant}')
         proposal = propose_hierarchy(frame[column])
         if proposal is None:
             raise DataError(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,12 @@ def _escape_cell(text: object) -> Any:
 def say_plainly(message: str) -> str:
     """Typer's message about a value, without the words of the parser."""
     for words, plain in _PARSER_WORDS.items():
-        message = message.replace(words, plain)
+        message = re.sub(words, plain, message)
+    command = re.match(r"No such command '(.+?)'", message)
+    if command and (meant := _OTHER_COMMANDS.get(command[1].lower())):
+        message = f"No such command '{command[1]}'. Did you mean 'sfumato {meant}'?"
+    if message.startswith("Got unexpected extra argument") and {"--quasi", "--sensitive"} & set(sys.argv):
+        message += "; columns are listed with commas and without blanks, as in --quasi age,zip"
     return message
 
 
@@ -64,7 +70,21 @@ _PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
     "Input should be a valid integer, got a number with a fractional part": "give a whole number",
     "Input should be a valid number, unable to parse string as a number": "give a number",
+    "Input should be greater than or equal to": "give at least",
+    "Input should be less than or equal to": "give at most",
+    "Input should be greater than": "give more than",
+    "Input should be less than": "give less than",
+    "Value error, ": "",
 }
+_OTHER_COMMANDS = {
+    **dict.fromkeys(("anonymize", "anonymise", "protect", "release", "publish", "report"), "run"),
+    **dict.fromkeys(("new", "create", "start", "draft", "policy"), "init"),
+    **dict.fromkeys(("check", "validate"), "verify"),
+    **dict.fromkeys(("risk", "risks"), "measure"),
+    "version": "--version",
+    "help": "--help",
+}
+"""What is typed for a command out of habit, and the command."""
 
 
 def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:

@@ -19,12 +19,18 @@ def audit_sequence_file(
 ) -> bool:
     """Print what is at risk in a file of sequences or points, and the next command; False if it holds neither."""
     from sfumato.cli.draft_commands import parse_shape
+    from sfumato.errors import DataError
     from sfumato.workflow.draft_source import detect_shape
     from sfumato.workflow.sequence_audit import audit_sequences
 
     is_named = any(name != option for option, name in columns.items())
     with show_progress(as_json):
         found = parse_shape(shape) or ("sequences" if is_named else detect_shape(data))
+        if found == "baskets" and shape is None:
+            raise DataError(
+                f"{data}: this seems to hold baskets, which have no columns to audit; a policy for them: sfumato init "
+                f"{shlex.quote(data)}. If it is a table, say so: --shape table"
+            )
         if found not in ("sequences", "points"):
             return False
         findings = audit_sequences(_read_sequences(data, found == "points", separator, columns), data)

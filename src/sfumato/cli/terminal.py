@@ -87,3 +87,13 @@ def show_progress(quiet: bool) -> Iterator[None]:
 
         with listen_to_progress(tell):
             yield
+
+
+def spell_tabs(words: list[str]) -> list[str]:
+    r"""The words of a command line with the tab that `--separator "\t"` means: a shell leaves it two characters."""
+    after = ["", *words]
+    tabs = {"--separator=\\t": "--separator=\t", "\\t": "\t"}
+    return [
+        tabs.get(word, word) if before == "--separator" or word.startswith("--separator=") else word
+        for before, word in zip(after, words, strict=False)
+    ]

@@ -29,6 +29,7 @@ from sfumato.errors import DataError, quote_names
 from sfumato.notebook import SENTENCE, render_card, render_grid
 
 SUPPRESSED = "*"
+_BUILT_KINDS = ("intervals", "quantiles", "prefix", "date", "tree")
 """The published value of a suppressed cell."""
 
 
@@ -81,7 +82,9 @@ class Hierarchy:
         except PACKING_FAULTS:
             raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
-            raise DataError(f"{path}: the hierarchy cannot be read {explain_unreadable(error, Path(path))}") from None
+            why = explain_unreadable(error, Path(path))
+            built = f'; to build one, write {{ kind = "{path}", … }}' if str(path) in _BUILT_KINDS else ""
+            raise DataError(f"{path}: the hierarchy cannot be read {why}{built}") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:
@@ -129,6 +132,7 @@ class Hierarchy:
             raise DataError(
                 f'column "{column.name}": {strange.n_unique()} values, in {len(strange)} rows, have no row in '
                 f"{self.name}; add a row for each, or mark them as missing{self._name_unused(texts)}"
+                f"{self._notice_header(column.name)}"
             )
         return codes.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
 
@@ -138,6 +142,10 @@ class Hierarchy:
         unused = [leaf for leaf in self.leaves if leaf not in cells]
         shown = quote_names(unused[:most]) + (f" and {len(unused) - most} more" if len(unused) > most else "")
         return f" ({shown} in the hierarchy: no row of the data has it)" if unused else ""
+
+    def _notice_header(self, column: str) -> str:
+        """A leaf that is the column's own name was meant as a heading, which these files do not have."""
+        return "; its first row seems to name the levels: remove it" if self.leaves[0] == column else ""
 
     def spellings(self, kind: pl.DataType) -> tuple[str, ...]:
         """The leaves as the cells of such a column are spelled: "1.50" is the number 1.5."""

@@ -25,7 +25,7 @@ from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
-from sfumato.problem_words import describe_problem, suggest_field
+from sfumato.problem_words import describe_problem, select_causes, suggest_field
 
 
 class _Builder(Description):
@@ -251,7 +251,7 @@ def _explain_builder_errors(error: ValidationError) -> str:
     kinds: tuple[type[_Builder], ...] = (Intervals, Quantiles, Prefix, Dates, Tree)
     models = {kind.model_fields["kind"].default: kind for kind in kinds}
     sentences = {}
-    for problem in error.errors(include_url=False):
+    for problem in select_causes(error):
         field = ".".join(str(part) for part in problem["loc"][1:])
         fields = list(models[str(problem["loc"][0])].model_fields) if problem["loc"] else []
         sentences[field] = f"{field}{': ' if field else ''}{describe_problem(dict(problem), fields)}"

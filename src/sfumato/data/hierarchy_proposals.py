@@ -60,6 +60,8 @@ class HierarchyProposal:
 
 def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
     """A hierarchy for a column; None if there is nothing between a value and `*`."""
+    if not isinstance(values, pl.Series):  # a column of pandas
+        values = _convert_series(values)
     known = _drop_missing(values)
     distinct = known.n_unique()
     if values.dtype == pl.Boolean or distinct <= 2:
@@ -77,6 +79,19 @@ def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
 
 
 _Proposals = Iterator[tuple[str, Mapping[str, Any] | Hierarchy]]
+
+
+def _convert_series(values: Any) -> pl.Series:
+    """The polars column that says the same as one of another library."""
+    import narwhals as nw
+
+    try:
+        converted: pl.Series = nw.from_native(values, series_only=True).to_polars()
+    except TypeError:
+        raise DataError(
+            f'a hierarchy is proposed for one column, such as df["age"], not for {type(values).__name__}'
+        ) from None
+    return converted
 
 
 def _drop_missing(values: pl.Series) -> pl.Series:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from sfumato.errors import DataError, ask_meant, quote_names
+from sfumato.errors import DataError, ask_meant, quote_names, suggest_name
 
 
 class Role(StrEnum):
@@ -24,14 +24,24 @@ class Role(StrEnum):
     """Neither known to others nor worth knowing; published unchanged."""
 
     @classmethod
+    def is_role(cls, word: object) -> bool:
+        """Whether a word names a role."""
+        return isinstance(word, str) and _simplify_role(word) in _ALIASES
+
+    @classmethod
     def parse(cls, word: str) -> Role:
         """Read a role under its own name or its name in ARX or sdcMicro."""
-        plain = word.strip().lower().replace("-", "_").replace(" ", "_")
-        plain = plain.removesuffix("_attribute")
+        plain = _simplify_role(word)
         try:
             return _ALIASES[plain]
         except KeyError:
-            raise DataError(f'"{word}" is not a role; the roles are {", ".join(role.value for role in cls)}') from None
+            near = suggest_name(plain, [role.value for role in cls])
+            cure = f'did you mean "{near}"?' if near else f"the roles are {', '.join(role.value for role in cls)}"
+            raise DataError(f'"{word}" is not a role; {cure}') from None
+
+
+def _simplify_role(word: str) -> str:
+    return word.strip().lower().replace("-", "_").replace(" ", "_").removesuffix("_attribute")
 
 
 _ALIASES = {

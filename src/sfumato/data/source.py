@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -46,6 +47,11 @@ class Source:
 
 def parse_source(path: str | Path) -> Source:
     """Take a data path apart."""
+    if not isinstance(path, str | PathLike):
+        raise DataError(
+            f"a path is expected here, not {type(path).__name__}; sf.Table.of(df) makes a table of a frame, and "
+            "sf.run(df, method, roles={...}) takes one as it is"
+        )
     text = str(path)
     if (address := _DATABASE.fullmatch(text)) is not None:
         return _parse_address(address[1].lower(), address[2], address[3])

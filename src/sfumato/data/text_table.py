@@ -230,7 +230,8 @@ def _refuse_signs(separator: str, quote: str | None, path: Path) -> None:
     for what, sign in (("separator", separator), ("quote", quote)):
         if sign is not None and (len(sign) != 1 or not (sign == "\t" or " " <= sign <= "~")):
             raise DataError(
-                f'{path}: the {what} must be one plain character (for ", " give ",": blanks around cells are trimmed)'
+                f'{path}: the {what} must be one plain character (for ", " give ",": blanks around cells are trimmed; '
+                r'for a tab give "\t")'
             )
     if separator == quote:
         raise DataError(f"{path}: the separator and the quote are the same character")

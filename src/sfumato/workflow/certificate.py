@@ -20,7 +20,7 @@ from sfumato.change import Change, ChangeKind
 from sfumato.data.near_files import ask_for_file
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.measure.checks import Evidence, measure_claim
-from sfumato.release import Claim, Finding, Release
+from sfumato.release import Claim, Finding, Release, refuse_other_order
 from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
 from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
@@ -135,6 +135,7 @@ def _read_certificate(path: Path) -> bytes:
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release in memory; claims about the originals need `original`."""
+    refuse_other_order(release, original)
     evidence = Evidence(
         release.data, original, release.details.get("rows"), release.details.get("population"), release.details
     )

@@ -20,8 +20,11 @@ from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import Hierarchy, spell_cells
 from sfumato.data.role_lines import explain_missing_roles
 from sfumato.data.roles import Role
+from sfumato.data.spelled_dates import read_dates
 from sfumato.errors import DataError, PolicyError
+from sfumato.lazy import find_kind
 from sfumato.parameter_errors import explain_parameters
+from sfumato.problem_words import find_other_name
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.sequences import Sequences
@@ -104,6 +107,9 @@ def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapp
 
 def _read_policy(what: Any) -> dict[str, Any]:
     """The sections of a policy in any of its forms."""
+    name = find_other_name(what) or what.lower() if isinstance(what, str) and not Path(what).exists() else ""
+    if (kind := find_kind("method", name)) is not None:
+        raise PolicyError(f"give the method with its parameters, as in sf.{kind.__name__}(...), not its name")
     if isinstance(what, str | Path):
         what = Policy.read(what)
     if isinstance(what, Policy):
@@ -128,10 +134,19 @@ def _spell_section(name: str, value: Any) -> Any:
         return [{"attack": attack} if isinstance(attack, str) else attack for attack in several]
     if name == "hierarchies":
         return {
-            column: str(given) if isinstance(given, Path) else Hierarchy.of(given) if _is_rows(given) else given
+            column: str(given) if isinstance(given, Path) else _build_rows(column, given) if _is_rows(given) else given
             for column, given in value.items()
         }
     return value
+
+
+def _build_rows(column: str, rows: Any) -> Hierarchy:
+    if not all(isinstance(row, Sequence) and not isinstance(row, str) for row in rows):
+        raise PolicyError(
+            f'the hierarchy of "{column}" is a list, but not of rows; give rows such as ["13053", "130**", "*"], or a '
+            'description such as {"kind": "intervals", "widths": [5, 10]}'
+        )
+    return Hierarchy.of(rows, name=f'hierarchy of "{column}"')
 
 
 def _is_rows(hierarchy: Any) -> bool:
@@ -148,10 +163,13 @@ def _group_roles(roles: Mapping[str, Any] | None, data: Any) -> dict[str, list[s
         )
     grouped: dict[str, list[str]] = {}
     for key, value in roles.items():
-        if isinstance(value, str):
-            grouped.setdefault(Role.parse(value).value, []).append(key)
+        if isinstance(value, str) and not (Role.is_role(key) and not Role.is_role(value)):
+            grouped.setdefault(Role.parse(value).value, []).append(str(key))  # pandas may number its columns
+        elif value is None:
+            raise PolicyError(f'roles: "{key}" has none; give it one of {", ".join(role.value for role in Role)}')
         else:
-            grouped.setdefault(Role.parse(key).value, []).extend(value)
+            columns = [value] if isinstance(value, str) else value
+            grouped.setdefault(Role.parse(str(key)).value, []).extend(str(column) for column in columns)
     return grouped
 
 
@@ -169,6 +187,7 @@ def _build_original(data: Any, policy: Policy) -> Any:
     frame = table.frame.with_columns(
         column.set(spell_cells(column).is_in(list(marks)).fill_null(False), None) for column in table.frame if marks
     )
+    frame = read_dates(frame, policy.data.dates, table.source)
     hierarchies = {**table.hierarchies, **policy.hierarchies}
     missing = policy.data.missing if "missing" in policy.data.model_fields_set else table.missing
     made = Table.of(frame, policy.roles.group_by_column() or None, hierarchies, missing, source=table.source)

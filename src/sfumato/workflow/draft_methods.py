@@ -17,7 +17,7 @@ import polars as pl
 from sfumato.attack.attack import wilson
 from sfumato.data.role_proposals import RoleProposal
 from sfumato.data.roles import Role
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, ask_meant
 from sfumato.workflow.toml_text import comment_out, quote_toml_text, write_comment, write_entry, write_list, write_value
 
 Purpose = Literal["publish", "share", "synthetic", "outsource", "hide"]
@@ -41,7 +41,8 @@ def parse_purpose(word: str) -> Purpose:
     for purpose in get_args(Purpose):
         if purpose == word:
             return purpose  # type: ignore[no-any-return]
-    raise PolicyError(f'"{word}" is not a purpose; choose {", ".join(PURPOSES)}')
+    meant = ask_meant([word], PURPOSES) or f"; choose {', '.join(PURPOSES)}"
+    raise PolicyError(f'"{word}" is not a purpose{meant}')
 
 
 @dataclass(frozen=True)

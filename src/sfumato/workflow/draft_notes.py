@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Where a drafted policy would not do what its custodian expects: several rows of a person, points of trips, and
-sequences of which anonymizing leaves little. Notes are sentences without values."""
+"""Where a drafted policy would not do what its custodian expects: several rows of a person, columns without names or
+values, points of trips, and sequences of which anonymizing leaves little. Notes are sentences without values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+
+import polars as pl
 
 from sfumato.data.role_proposals import ENOUGH, RoleProposal
 from sfumato.data.roles import Role
@@ -32,6 +35,28 @@ def note_several_rows(proposals: Iterable[RoleProposal]) -> Iterator[str]:
         yield (
             f"Values of {quote_names(names)} repeat. If a person has several rows, k counts rows and not people: make "
             "one row of each person's first."
+        )
+
+
+def note_unnamed_columns(frame: pl.DataFrame) -> Iterator[str]:
+    """A title above the names leaves most columns without one."""
+    unnamed = list_unnamed(frame)
+    if 2 * len(unnamed) > frame.width:
+        yield f"{len(unnamed)} of {frame.width} columns have no name. If a title is above the names, remove it."
+
+
+def list_unnamed(frame: pl.DataFrame) -> list[str]:
+    """The columns that were numbered because they have no name."""
+    return [name for name in frame.columns if re.fullmatch(r"column_\d+", name)]
+
+
+def note_empty_columns(frame: pl.DataFrame) -> Iterator[str]:
+    """Formulas have no value before a spreadsheet has calculated them."""
+    empty = [column.name for column in frame if not column.count()]
+    if empty:
+        yield (
+            f"{quote_names(empty)} {'has' if len(empty) == 1 else 'have'} no value in any row. If formulas stand "
+            "there, open the workbook in a spreadsheet and save it: only then they have values."
         )
 
 

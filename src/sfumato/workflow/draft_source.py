@@ -18,15 +18,19 @@ import polars as pl
 
 from sfumato.baskets import Baskets
 from sfumato.data.file_kinds import HEAD, detect_file_kind
+from sfumato.data.hierarchy import spell_cells
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
+from sfumato.data.moments_in_text import are_moments
 from sfumato.data.roles import name_separator
-from sfumato.data.source import is_database
+from sfumato.data.source import is_database, parse_source
+from sfumato.data.spelled_dates import find_date_form, read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
 from sfumato.data.text_table import read_first_bytes
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.workflow.draft_notes import list_unnamed
 from sfumato.workflow.point_draft import PointFile, find_point_columns
 from sfumato.workflow.policy import DEMO
 
@@ -60,8 +64,11 @@ class DraftSource:
         encoding: str = "utf-8",
     ) -> DraftSource:
         """Look at the beginning of a file."""
+        _refuse_policy(path)
         found = shape or detect_shape(str(path))
         source = cls(str(path), found, separator, header, encoding)
+        if found == "table" and header is not False and source.path != DEMO:
+            _refuse_names_below(source)
         if found != "table" or not source.is_text:
             return source
         if header is None:
@@ -73,7 +80,16 @@ class DraftSource:
     @cached_property
     def is_text(self) -> bool:
         """Whether it is a text file, whose cells have no types of their own."""
-        return self.path != DEMO and not is_database(self.path) and _is_text_file(list_input_files(self.path)[0])
+        return (
+            self.path != DEMO and not is_database(self.path) and _find_file_kind(list_input_files(self.path)[0]) is None
+        )
+
+    @cached_property
+    def takes_marks(self) -> bool:
+        """Whether cells can be marked as missing by a policy."""
+        if self.shape != "table" or self.path == DEMO:
+            return False
+        return is_database(self.path) or _find_file_kind(list_input_files(self.path)[0]) not in ("parquet", "arrow")
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -82,6 +98,18 @@ class DraftSource:
             from sfumato.data.population import generate_population
 
             return generate_population()
+        return read_dates(self._raw_frame, self.dates, self.path)
+
+    @cached_property
+    def dates(self) -> dict[str, str]:
+        """The columns of dates that need a form, and the only form that fits all of their cells."""
+        if self.shape != "table" or self.path == DEMO:
+            return {}
+        forms = {column.name: find_date_form(column) for column in self._raw_frame}
+        return {name: form for name, form in forms.items() if form is not None}
+
+    @cached_property
+    def _raw_frame(self) -> pl.DataFrame:
         header, marks = self.header is not False, self.missing_marks
         return Table.read(
             self.path, separator=self.separator, missing_marks=marks, header=header, encoding=self.encoding
@@ -107,9 +135,11 @@ class DraftSource:
 
     @cached_property
     def noticed_marks(self) -> tuple[MissingMark, ...]:
-        """Cells that may mean "missing" and are not among the marks; only text files have marks."""
-        if not self.is_text or self.shape != "table":
+        """Cells that may mean "missing" and are not among the marks; Parquet and Arrow files say it themselves."""
+        if not self.takes_marks:
             return ()
+        if not self.is_text:
+            return find_missing_marks(self._raw_frame.select(map(spell_cells, self._raw_frame)), self._raw_frame)
         text = TextFormat(
             self.separator, self.missing_marks, self.header is not False, encoding=self.encoding, numbers=()
         )
@@ -127,6 +157,35 @@ class DraftSource:
             return False
         alike = [_fits_column(first[name][0], rest[name]) for name in rest.columns]
         return any(fits is True for fits in alike) and all(fits is not False for fits in alike)
+
+
+def _refuse_names_below(source: DraftSource) -> None:
+    """Refuse a table whose names stand below its first line, as under a title or a merged cell of a workbook."""
+    frame = source._raw_frame
+    if not list_unnamed(frame) or frame.height < 3:
+        return
+    first = [cell for cell in frame.row(0) if cell is not None]
+    are_words = all(isinstance(cell, str) and not _NUMBER.fullmatch(cell) for cell in first)
+    if are_words and len(set(first)) == len(first) > 1 and any(_is_name_above(column) for column in frame):
+        raise DataError(
+            f"{source.path}: {len(list_unnamed(frame))} of {frame.width} columns have no name, and the row below seems "
+            "to name them; remove what is above it, such as a title or merged cells"
+        )
+
+
+def _is_name_above(column: pl.Series) -> bool:
+    """Whether a word stands over numbers or dates."""
+    if column.dtype != pl.String or column[0] is None or not column.slice(1).count():
+        return False
+    below = column.slice(1).drop_nulls()
+    numbers = below.str.contains(f"^(?:{_NUMBER.pattern})$").all()
+    return bool(numbers or are_moments(below)) and not (are_moments(column.head(1)))
+
+
+def _refuse_policy(path: str | Path) -> None:
+    """Say so if the file is a policy already, or no path at all."""
+    if parse_source(path).location.lower().endswith(".toml"):
+        raise DataError(f"{path}: this is a policy, not data; to run it: sfumato run {path}")
 
 
 def _fits_column(cell: object, column: pl.Series) -> bool | None:
@@ -164,7 +223,7 @@ def detect_shape(path: str) -> DataShape:
     if path == DEMO or is_database(path):
         return "table"
     file = list_input_files(path)[0]
-    if not _is_text_file(file):
+    if _find_file_kind(file) is not None:
         return _name_long_form(_list_columns(path, file))
     lines = [line for line in _read_opening(file).splitlines() if line.strip()][:_LINES]
     if any(re.search(r"(?:^|\s)-1(?:\s|$)", line) and re.search(r"\s-2\s*$", line) for line in lines):
@@ -179,13 +238,15 @@ def _name_long_form(header: list[str]) -> DataShape:
     names = {name.strip() for name in header}
     if find_point_columns(names) is not None:
         return "points"
+    if sum(re.fullmatch(r"(?i)items?[ _-]?\d+", name) is not None for name in names) >= max(2, len(names) - 1):
+        return "baskets"  # comma lines with a header that numbers its columns, after an id or a count
     return "baskets" if names == {"id", "item"} else "sequences" if names == {"id", "item", "time"} else "table"
 
 
 def read_header(path: str, separator: str | None = None) -> list[str]:
     """The names of a table's columns."""
     file = list_input_files(path)[0]
-    if not _is_text_file(file):
+    if _find_file_kind(file) is not None:
         return _list_columns(path, file)
     first = next((line for line in _read_opening(file).splitlines() if line.strip()), "")
     return [name.strip() for name in re.split(rf"[{re.escape(separator or ',;|')}\t]", first.replace('"', ""))]
@@ -204,12 +265,15 @@ def _list_columns(path: str, file: Path) -> list[str]:
 
 def _have_commas(lines: list[str]) -> bool:
     """Whether lines of different lengths list words that come again: items of baskets by name."""
-    words = [word.strip() for line in lines for word in line.split(",") if word.strip()]
-    return len(words) > len(lines) and 2 * len(set(words)) < len(words)
+    for separator in SEPARATORS:
+        words = [word.strip() for line in lines for word in line.split(separator) if word.strip()]
+        if len(words) > len(lines) and 2 * len(set(words)) < len(words):
+            return True
+    return False
 
 
-def _is_text_file(file: Path) -> bool:
-    return detect_file_kind(read_first_bytes(file, HEAD)) is None
+def _find_file_kind(file: Path) -> str | None:
+    return detect_file_kind(read_first_bytes(file, HEAD))
 
 
 def _read_opening(file: Path) -> str:

@@ -50,7 +50,9 @@ class FileShape(ABC):
     def name_file(self, form: str) -> str:
         """The name of the data file."""
         if form not in self.formats:
-            raise PolicyError(f'a release of {self.name} is written as {", ".join(self.formats)}, not as "{form}"')
+            raise PolicyError(
+                f'this release ({self.name}) can be written as {", ".join(self.formats)}, not as "{form}"'
+            )
         return f"data.{self.formats[form]}"
 
     @abstractmethod

@@ -252,6 +252,7 @@ class Policy(Description):
             data.missing,
             header=data.header,
             columns=data.columns,
+            dates=data.dates,
             encoding=data.encoding,
             comment=data.comment,
             trim=data.trim,

@@ -26,7 +26,8 @@ from sfumato.data.missing_marks import MissingMark
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
 from sfumato.data.source import drop_password
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.data.table_reader import MISSING_MARKS
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.private_file import create_private
 from sfumato.progress import report_progress
 from sfumato.workflow.basket_draft import write_basket_methods
@@ -39,7 +40,13 @@ from sfumato.workflow.draft_methods import (
     parse_purpose,
     write_table_methods,
 )
-from sfumato.workflow.draft_notes import note_different_sequences, note_points, note_several_rows
+from sfumato.workflow.draft_notes import (
+    note_different_sequences,
+    note_empty_columns,
+    note_points,
+    note_several_rows,
+    note_unnamed_columns,
+)
 from sfumato.workflow.draft_source import DraftSource
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.sequence_draft import write_sequence_methods
@@ -75,13 +82,14 @@ class PolicyDraft:
         except OSError as error:
             for path in written:
                 path.unlink(missing_ok=True)
-            why = "it exists already" if isinstance(error, FileExistsError) else error.strerror
-            raise DataError(f"{path}: cannot be written ({why}); choose another file with --out") from None
+            raise _explain_unwritable(error, path) from None
         return tuple(written)
 
 
 def refuse_existing(path: Path) -> None:
     """Refuse to write over a file."""
+    if path.is_dir():
+        raise PolicyError(f"{path}: this is a folder; name a file in it, as in --out {path / 'policy.toml'}")
     if os.path.lexists(path):
         raise PolicyError(f"{path}: the file exists already, and nothing is written over; choose another with --out")
 
@@ -92,7 +100,14 @@ def save_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
     try:
         create_private(path, format_hierarchy(hierarchy).encode())
     except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror}); choose another file with --out") from None
+        raise _explain_unwritable(error, path) from None
+
+
+def _explain_unwritable(error: OSError, path: Path) -> DataError:
+    why = "it exists already" if isinstance(error, FileExistsError) else error.strerror
+    if isinstance(error, FileNotFoundError):
+        why = f"there is no folder {path.parent}: make it first"
+    return DataError(f"{path}: cannot be written ({why}); choose another file with --out")
 
 
 def format_hierarchy(hierarchy: Hierarchy) -> str:
@@ -160,7 +175,8 @@ def decide_roles(
     if sensitive is not None:
         unknown = [name for name in sensitive if name not in source.frame.columns]
         if unknown:
-            raise PolicyError(f"{source.path}: there is no column {quote_names(unknown)}")
+            meant = ask_meant(unknown, source.frame.columns)
+            raise PolicyError(f"{source.path}: there is no column {quote_names(unknown)}{meant}")
         proposals = tuple(_choose_sensitive(proposal, set(sensitive)) for proposal in proposals)
     if purpose == "synthetic":
         proposals = drop_unlearnable(proposals, source.frame)
@@ -231,17 +247,24 @@ def _write_reading(source: DraftSource) -> list[str]:
         return source.points.write_reading()
     if source.shape != "table":
         return [write_entry("separator", source.separator)] if source.separator else []
-    if not source.is_text:
-        return []
+    lines = _write_text_reading(source) if source.is_text else []
+    if source.dates:
+        lines.append(write_entry("dates", source.dates, "how dates are written; they are published as 2009-06-30"))
+    if source.takes_marks and (source.is_text or source.noticed_marks or source.missing_marks != MISSING_MARKS):
+        lines.append(write_entry("missing_marks", list(source.missing_marks), 'cells that mean "missing"'))
+    if source.noticed_marks:
+        lines += write_comment("These may mean missing, too. If they do, add them above:")
+        lines += [f"#     {quote_toml_text(mark.mark)}  {_count_mark(mark)}" for mark in source.noticed_marks]
+    return lines
+
+
+def _write_text_reading(source: DraftSource) -> list[str]:
+    """What a text file does not say itself."""
     lines = [write_entry("separator", source.separator)] if source.separator else []
     if source.header is False:
         lines.append(write_entry("header", False, "the first line holds values, not names"))
     if source.encoding != "utf-8":
         lines.append(write_entry("encoding", source.encoding))
-    lines.append(write_entry("missing_marks", list(source.missing_marks), 'cells that mean "missing"'))
-    if source.noticed_marks:
-        lines += write_comment("These may mean missing, too. If they do, add them above:")
-        lines += [f"#     {quote_toml_text(mark.mark)}  {_count_mark(mark)}" for mark in source.noticed_marks]
     return lines
 
 
@@ -321,11 +344,10 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
         columns = {name for mark in source.noticed_marks for name in mark.rows}
         count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
         notes.append(f"{cells:,} cells in {count} may mean missing; [data] lists them, but they are not applied.")
-    unnamed = [name for name in source.frame.columns if re.fullmatch(r"column_\d+", name)]
-    if source.header is not False and 2 * len(unnamed) > source.frame.width:
-        notes.append(
-            f"{len(unnamed)} of {source.frame.width} columns have no name. If a title is above the names, remove it."
-        )
+    notes += note_unnamed_columns(source.frame) if source.header is not False else []
+    notes += note_empty_columns(source.frame)
+    if source.dates:
+        notes.append(f"Read as dates, and published as 2009-06-30: {quote_names(source.dates)}.")
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     notes += find_misread_columns(source.frame.drop(removed)).explain()
     notes += [*note_several_rows(proposals), *note_points(source.frame.columns)]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import suggest_name
 from sfumato.lazy import find_tagged_class
-from sfumato.problem_words import describe_problem, suggest_field
+from sfumato.problem_words import describe_problem, select_causes, suggest_field
 
 _Path = tuple[int | str, ...]
 
@@ -31,13 +31,26 @@ class _CheckedPolicy(NamedTuple):
 def explain_validation_error(error: ValidationError, text: str, file: Path, root: type[BaseModel]) -> str:
     """One sentence with the first errors of a policy; `root` is the model that it was checked with."""
     policy = _CheckedPolicy(root, tomllib.loads(text.removeprefix("\ufeff")), _index_toml_lines(text))
-    problems = _drop_consequences(_merge_choices(_select_innermost_errors(error)), policy)
+    problems = _drop_consequences(_merge_choices([dict(problem) for problem in select_causes(error)]), policy)
+    if turned := _find_turned_roles(problems, policy):
+        return f'{file}: line {turned}, roles: name the role first, then its columns, as in identifying = ["name"]'
     sentences = [_write_sentence(problem, policy) for problem in problems[:_MOST_SENTENCES]]
     more = len(problems) - len(sentences)
     return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
 
 
 _MOST_SENTENCES = 8
+
+
+def _find_turned_roles(problems: list[Mapping[str, Any]], policy: _CheckedPolicy) -> int | None:
+    """The line where roles are written column by column, as in `age = "quasi_identifying"`."""
+    for problem in problems:
+        loc = problem["loc"]
+        if problem["type"] == "extra_forbidden" and len(loc) == 2 and loc[0] == "roles":
+            word = problem.get("input")
+            if isinstance(word, str) and suggest_field(word, _list_fields(("roles",), policy)) is not None:
+                return _find_nearest_line(loc, policy.lines)[1]
+    return None
 
 
 def _write_sentence(problem: Mapping[str, Any], policy: _CheckedPolicy) -> str:
@@ -76,20 +89,6 @@ _EXAMPLES = {
     "data": '[data], with path = "people.csv",',
     "protect": '[[protect]], with method = "generalize" or another,',
 }
-
-
-def _select_innermost_errors(error: ValidationError) -> list[Mapping[str, Any]]:
-    """Keep the errors that no other error explains: a list may be too short only because its item was refused."""
-    errors = error.errors(include_url=False)
-    places = [problem["loc"] for problem in errors]
-    return [
-        dict(problem)
-        for problem in errors
-        if not any(
-            len(position) > len(problem["loc"]) and position[: len(problem["loc"])] == problem["loc"]
-            for position in places
-        )
-    ]
 
 
 def _merge_choices(problems: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -172,11 +171,16 @@ def explain_unreadable_policy(error: OSError, file: Path) -> str:
 
 def explain_toml_error(error: Exception, text: str, file: Path) -> str:
     """Where a text stops being TOML, and what the line probably lacks; never the line itself."""
+    if file.suffix.lower() in (".json", ".yaml", ".yml"):
+        return f"{file}: a policy is written in TOML; `sfumato init FILE` writes one to start from"
     if _looks_like_data(text, file):
         return f"{file}: this is a data file, not a policy; `sfumato init {file.name}` writes a policy for it"
     location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
     place = location[1] if location else "an unknown position"
-    cure = next((cure for words, cure in _TOML_CURES.items() if words in str(error)), "")
+    number = re.match(r"line (\d+)", place)
+    line = text.splitlines()[int(number[1]) - 1] if number else ""
+    habits = (cure for habit, cure in _TOML_HABITS.items() if re.search(habit, line))
+    cure = next(habits, None) or next((cure for words, cure in _TOML_CURES.items() if words in str(error)), "")
     return f"{file}: not valid TOML at {place}" + (f"; {cure}" if cure else "")
 
 
@@ -194,6 +198,16 @@ _TOML_CURES = {
     "Expected newline": "one field stands on each line; text stands in quotes",
     "Expected ']": "a bracket is not closed",
 }
+
+
+_TOML_HABITS = {
+    "[\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb]": 'quotes must be straight, as in "people.csv"',
+    r"=\s*(True|False|TRUE|FALSE|yes|no|Yes|No)\s*(#|$)": "write true or false, in small letters and without quotes",
+    r"=\s*(None|null|NULL)\s*(#|$)": "leave out a field that has no value",
+    r"=\s*[-+]?\d+,\d+\s*(#|$)": "decimals have a point, as in 0.1",
+    r"""["'}]\s+["'{]""": "a comma is missing between two items of a list",
+}
+"""What a line has that people write by habit, and what TOML wants instead."""
 
 
 def _looks_like_data(text: str, file: Path) -> bool:

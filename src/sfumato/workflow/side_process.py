@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
@@ -41,7 +42,7 @@ class SideProcess:
         command = [sys.executable, "-P", "-c", _START, str(Path(sfumato.__file__).parents[1])]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
-        self._exchange = ThreadPoolExecutor(1)
+        self._exchange = ThreadPoolExecutor(1, initializer=_ignore_closed_pipes)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Have a function called there; what it returns comes back by `wait_for`."""
@@ -56,8 +57,21 @@ class SideProcess:
     def stop(self) -> None:
         """End it, whatever it does."""
         self._process.kill()
-        self._exchange.shutdown(cancel_futures=True)
-        self._process.communicate()
+        self._exchange.submit(self._close)
+        self._exchange.shutdown()
+
+    def _close(self) -> None:
+        """Close the pipes; in the thread that may write to a process that is gone."""
+        with suppress(OSError):
+            self._process.communicate()
+
+
+def _ignore_closed_pipes() -> None:
+    """In this thread, a pipe without a reader is an error: by default, as `| head` needs it, it ends the program.
+
+    A process that still compiles kernels reads nothing, and is ended with a question half written.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
 
 
 def wait_for(answer: Future[Any], step: str) -> Any:

@@ -88,7 +88,7 @@ def list_unsupported(policy: Policy) -> list[str]:
         return _list_unsupported_baskets(policy)
     if policy.shape != "table" or policy.gives != "table":
         return [f"{policy.protect[0].method}, which is not about tables"]
-    found = []
+    found = ["dates in a form of their own"] if policy.data.dates else []
     if policy.data.path == DEMO:
         found.append("the built-in population")
     if len(policy.protect) > 1:
