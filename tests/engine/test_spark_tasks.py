@@ -117,11 +117,11 @@ class InProcessRows(SparkRows):
     """Rows whose tasks run here, without a session."""
 
     def __init__(self, paths: list[Path], frame: pl.DataFrame, heights: list[int]) -> None:
-        self._units, self.files = cut_units(paths, heights), tuple(paths)
+        self.units, self.files = cut_units(paths, heights), tuple(paths)
         self.schema, self.height, self.source = dict(frame.schema), frame.height, "people"
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
-        for batch in task(give(*range(len(self._units)))):
+        for batch in task(give(*range(len(self.units)))):
             yield batch.column("rows")[0].as_py()
 
 
@@ -152,7 +152,7 @@ def test_small_files_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
         ([10, 5 * length], [(0, 4), (4, 6)]),
     ):
         rows = InProcessRows([Path(str(number)) for number in range(len(heights))], empty, heights)
-        rows._session = None
+        rows.session = None
         assert list(rows._cut_lots(9)) == expected
 
 

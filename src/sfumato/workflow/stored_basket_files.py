@@ -15,6 +15,7 @@ from sfumato.baskets import Items, sort_row_codes
 from sfumato.data.basket_files import BasketArrays, encode_lines, format_basket_lines, number_items, spell_fimi_items
 from sfumato.data.formulas import escape_words, find_formulas, summarize_formulas, unescape_words
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets
 from sfumato.errors import ClaimBroken, DataError, PolicyError
 from sfumato.protect.baskets.stored_hiding import HidingPlan
@@ -129,10 +130,12 @@ def _put_codes(codes: Codes, is_empty: Any) -> Ints:
     return placed
 
 
-def open_published_baskets(path: Path, form: Any, scratch: Path, *, escaped: bool) -> StoredBaskets:
+def open_published_baskets(
+    path: Path, form: Any, scratch: Path, engine: ChosenEngine, *, escaped: bool
+) -> StoredBaskets:
     """The baskets of a release, read as its certificate describes them."""
     rename = unescape_words if escaped else None
-    return open_stored_baskets(BasketSource(path, form), scratch, "published", rename)
+    return open_stored_baskets(BasketSource(path, form), scratch, "published", rename, engine)
 
 
 def refuse_changed_baskets(plan: HidingPlan, read: StoredBaskets) -> None:
