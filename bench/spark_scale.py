@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for size in [int(given) for given in sys.argv[1:]] or [1_000_000]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

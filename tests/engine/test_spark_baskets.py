@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
+from sfumato.engine.engine_names import EngineName
 from sfumato.errors import DataError
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.verification import verify
@@ -62,7 +63,7 @@ def test_baskets_are_those_of_duckdb(
     assert ours.counts.tolist() == theirs.counts.tolist()
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {
-        source.path.name,
+        f"sales.{kind}",
         *(f"{name}-{part}" for name in ("duckdb", "spark") for part in ("sizes", "codes")),
     }
 
@@ -88,11 +89,10 @@ def test_more_items_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: p
 
 def test_itemsets_and_rules_are_those_of_memory(tmp_path: Path) -> None:
     path = write_sales(tmp_path, "csv", pl.String(), pl.String())
-    names = {"id": "visit", "item": "product"}
-    itemsets, rules = (
-        [find(path, 3, *more, engine=engine, **names) for engine in ("memory", "spark")]
-        for find, more in ((sf.mine.frequent_itemsets, ()), (sf.mine.association_rules, (0.5,)))
-    )
+    names: Any = {"id": "visit", "item": "product"}
+    engines: tuple[EngineName, ...] = ("memory", "spark")
+    itemsets = [sf.mine.frequent_itemsets(path, 3, engine=engine, **names) for engine in engines]
+    rules = [sf.mine.association_rules(path, 3, 0.5, engine=engine, **names) for engine in engines]
     assert itemsets[0].equals(itemsets[1])
     assert rules[0].equals(rules[1])
     assert rules[0].height
