@@ -71,6 +71,8 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
         cells, same_cells = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
         assert all(cells[name].equals(same_cells[name]) and len(cells[name]) for name in cells)
     assert pl.concat(ours.iterate_batches()).equals(pl.concat(theirs.iterate_batches()))
+    coded = [pl.concat(map(spell_coded_columns, rows.iterate_coded_batches(["kind", "A"]))) for rows in (ours, theirs)]
+    assert coded[0].equals(coded[1])
     numbered = [pl.concat(map(spell_coded_columns, rows.map_batches(_number_rows))) for rows in (ours, theirs)]
     assert numbered[0].equals(numbered[1])
     maps = {"A": CodeMap(pl.Series(["x"]), np.array([5], dtype=np.int32), 9)}

@@ -26,6 +26,7 @@ from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
 from sfumato.engine.duckdb_rows import check_schemas, find_repetitive_columns
 from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.sent_task import Task, send_task
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark_tasks import (
@@ -192,6 +193,12 @@ class SparkRows(StoredRows):
         chosen = list(self.schema) if columns is None else list(columns)
         for unit in self.units:
             yield from read_unit(unit, chosen)
+
+    def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Read by the driver itself, too; texts that the files hold as dictionaries stay numbers."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        coded = [name for name in chosen if name in self._repetitive]
+        return read_ahead(rows for unit in self.units for rows in read_unit(unit, chosen, coded))
 
     def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
