@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What Spark costs beside duckdb: audit, run and verify of one table, with the memory of the driver and the executors.
+"""What Spark costs beside duckdb: audit, run and verify of one table, by kinds of processes.
 
 `python -m bench.spark_scale [ROWS …]`, by default one million; `SFUMATO_SPARK_MASTER` names the master, by default
-`local-cluster[2,1,1024]`: two executors of one core each, in processes of their own. Seconds by the clock, CPU seconds
-of all processes, and the largest memory of the driver's Python, the driver's JVM, and all executors together.
+`local-cluster[2,1,1024]`: two executors of one core each, in processes of their own. Seconds by the clock; CPU seconds
+and the largest memory of the driver's Python, the driver's JVM, and all executors together, JVMs and Python. The
+releases of both engines are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from bench.scale import COLUMNS, MEMORY, write_data
 from bench.timing import show
+from sfumato.workflow.manifest import hash_file
 
 MASTER = "local-cluster[2,1,1024]"
 _TICK, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
@@ -31,22 +33,29 @@ class Process(NamedTuple):
     command: bytes
 
 
-class Cost(NamedTuple):
-    seconds: float
+class Usage(NamedTuple):
+    """CPU seconds of some processes, and the most memory that they had together."""
+
     busy: float
-    driver: float
-    jvm: float
-    executors: float
+    megabytes: float
 
     def __str__(self) -> str:
-        sizes = f"driver {self.driver:.0f} MB"
-        if self.jvm:
-            sizes += f" and {self.jvm:.0f} MB (JVM), executors {self.executors:.0f} MB"
-        return f"{self.seconds:.0f} s, {self.busy:.0f} s CPU, {sizes}"
+        return f"{self.busy:.0f} s CPU and {self.megabytes:.0f} MB"
+
+
+class Cost(NamedTuple):
+    seconds: float
+    parts: dict[str, Usage]
+    """By the kind of processes."""
+
+    def __str__(self) -> str:
+        total = sum(part.busy for part in self.parts.values())
+        listed = "; ".join(f"{kind} {part}" for kind, part in self.parts.items())
+        return f"{self.seconds:.0f} s, {total:.0f} s CPU: {listed}"
 
 
 def main() -> None:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for size in [int(given) for given in sys.argv[1:]] or [1_000_000]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -58,6 +67,8 @@ def main() -> None:
                 run = measure(folder, "run", str(policy), "--out", out, "--engine", engine)
                 verify = measure(folder, "verify", out, "--engine", engine)
                 rows.append((f"{size:,}", engine, audit, run, verify))
+            same = len({hash_file(folder / engine / "release" / "data.parquet") for engine in ("duckdb", "spark")}) == 1
+            rows.append((f"{size:,}", "the same bytes" if same else "DIFFERENT BYTES", "", "", ""))
     show(
         f"The built-in population, 5-anonymous, SFUMATO_MEMORY={MEMORY}, Spark on {_get_master()}",
         ("people", "engine", "audit", "run", "verify"),
@@ -74,22 +85,31 @@ def measure(folder: Path, *arguments: str) -> Cost:
         "SFUMATO_SPARK_MASTER": _get_master(),
     }
     command = (sys.executable, "-m", "sfumato", *arguments)
-    busy: dict[int, float] = {}
-    driver = jvm = executors = 0.0
+    busy: dict[int, tuple[str, float]] = {}
+    peaks: dict[str, float] = {}
     begin = time.perf_counter()
     with subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
-            tree = list_tree(process.pid)
-            busy |= {number: one.busy for number, one in tree.items()}
-            java = {number for number, one in tree.items() if b"SparkSubmit" in one.command}
-            others = [one.megabytes for number, one in tree.items() if number != process.pid and number not in java]
-            driver = max(driver, tree[process.pid].megabytes if process.pid in tree else 0)
-            jvm = max(jvm, sum(tree[number].megabytes for number in java))
-            executors = max(executors, sum(others)) if java else executors  # the driver ends after its JVM
+            now: dict[str, float] = {}
+            for number, one in list_tree(process.pid).items():
+                kind = name_kind(number == process.pid, one.command)
+                busy[number] = kind, one.busy
+                now[kind] = now.get(kind, 0.0) + one.megabytes
+            peaks |= {kind: max(peaks.get(kind, 0.0), size) for kind, size in now.items()}
             time.sleep(_STEP)
     if process.returncode:
         raise SystemExit(f"{arguments[0]} failed")
-    return Cost(time.perf_counter() - begin, sum(busy.values()), driver, jvm, executors)
+    parts = {kind: Usage(sum(b for k, b in busy.values() if k == kind), peak) for kind, peak in peaks.items()}
+    return Cost(time.perf_counter() - begin, parts)
+
+
+def name_kind(is_driver: bool, command: bytes) -> str:
+    """What a process is; scripts that start others become one of these."""
+    if is_driver:
+        return "driver"
+    if b"SparkSubmit" in command:
+        return "driver JVM"
+    return "executors' JVMs" if b"CoarseGrainedExecutorBackend" in command else "executors' Python"
 
 
 def list_tree(root: int) -> dict[int, Process]:

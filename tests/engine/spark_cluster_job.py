@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A driver of its own, for `test_spark_cluster`: run a policy on a cluster and kill an executor while rows are written.
+"""A driver of its own, for `test_spark_cluster`: run on a cluster, and kill an executor while rows are written.
 
-`python spark_cluster_job.py POLICY OUT FOLDER` prints as JSON what it found.
+`python spark_cluster_job.py POLICY OUT FOLDER SALES` prints as JSON what it found: a run of the policy, counts of the
+files in the folder, and baskets, during which another executor is killed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from pathlib import Path
 
 import polars as pl
 
+from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
+from sfumato.engine.engine_names import ChosenEngine
+from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.spark_rows import SparkRows
 from sfumato.progress import listen_to_progress
+from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
@@ -47,13 +52,14 @@ def _list_ancestors(number: int, parents: dict[int, int]) -> set[int]:
 
 
 class Killer:
-    """Kills one executor as soon as the first rows are written."""
+    """Kills one executor as soon as so many rows of a step are done."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: str, least: int) -> None:
+        self.step, self.least = step, least
         self.killed: list[int] = []
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        if step == "writing" and done and not self.killed:
+        if step == self.step and done >= self.least and not self.killed:
             self.killed = list_executors()[:1]
             for number in self.killed:
                 os.kill(number, signal.SIGKILL)
@@ -64,17 +70,27 @@ def number_rows(rows: pl.DataFrame, first: int) -> pl.DataFrame:
     return rows.with_row_index("place", first)
 
 
+def hash_baskets(path: Path, engine: ChosenEngine) -> list[str]:
+    """The checksums of coded baskets."""
+    with open_scratch_folder() as scratch:
+        stored = open_stored_baskets(BasketSource(path), scratch, engine=engine)
+        return [hash_file(file) for file in stored.files]
+
+
 def main() -> None:
-    policy, out, folder = map(Path, sys.argv[1:])
-    killer = Killer()
+    policy, out, folder, sales = map(Path, sys.argv[1:])
+    killer, other = Killer("writing", 1), Killer("grouping baskets", 0)
     with listen_to_progress(killer):
         done = run(Policy.read(policy), out, engine="spark")
+    with listen_to_progress(other):
+        baskets = hash_baskets(sales, "spark")
     files = sorted(folder.glob("*.parquet"))
     rows = SparkRows(files, "many files")
     placed = pl.concat(rows.map_batches(number_rows))
     counted = rows.count_rows(["key"])
     found = {
-        "killed": len(killer.killed),
+        "killed": len(killer.killed) + len(other.killed),
+        "baskets": baskets,
         "executors": len(list_executors()),
         "holds": verify(out, engine="spark").holds,
         "published": done.published,

@@ -17,6 +17,7 @@ import sfumato
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from tests.engine.spark_cluster_job import hash_baskets
 from tests.engine.spark_fixtures import require_spark_or_skip
 from tests.protect.anonymity.test_stored_generalize import people
 from tests.workflow.test_stored_run import BLANK, POLICY
@@ -26,10 +27,13 @@ FILES, ROWS = 2000, 25
 
 @pytest.mark.slow
 def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
-    """Forty files, so that rows are written in many lots; then thousands of small or empty ones with a skewed key."""
+    """Forty files, so that rows are written in many lots; a basket that half of the rows belong to; then thousands of
+    small or empty files with a skewed key.
+    """
     require_spark_or_skip()
     policy = write_policy(tmp_path)
     write_many_files(tmp_path / "many")
+    sales = write_sales(tmp_path)
     job = Path(__file__).with_name("spark_cluster_job.py")
     surroundings = {
         **os.environ,
@@ -37,10 +41,11 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
         "SFUMATO_SPARK_MASTER": "local-cluster[2,1,1024]",
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    command = [sys.executable, str(job), str(policy), str(tmp_path / "spark"), str(tmp_path / "many")]
+    command = [sys.executable, str(job), str(policy), str(tmp_path / "spark"), str(tmp_path / "many"), str(sales)]
     ran = subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, text=True, check=True)
     found = json.loads(ran.stdout)
-    assert found["killed"] == 1
+    assert found["killed"] == 2
+    assert found["baskets"] == hash_baskets(sales, "duckdb")
     assert found["executors"] == 2, "the cluster starts another"
     assert found["holds"] and found["published"]
     ours = run(Policy.read(policy), tmp_path / "duckdb", engine="duckdb")
@@ -61,6 +66,14 @@ def write_policy(folder: Path) -> Path:
     path = folder / "policy.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def write_sales(folder: Path) -> Path:
+    draws = np.random.default_rng(2)
+    ids = np.where(draws.random(20_000) < 0.5, 7, draws.integers(0, 5000, 20_000))
+    frame = pl.DataFrame({"id": ids, "item": draws.integers(0, 300, 20_000)})
+    frame.write_parquet(folder / "sales.parquet")
+    return folder / "sales.parquet"
 
 
 def write_many_files(folder: Path) -> None:

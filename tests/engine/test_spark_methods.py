@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Partitions, noise and answers by Spark: the release of duckdb to the byte, whatever fails; no file has the secret."""
+"""Every other method by Spark: the release of duckdb to the byte, whatever fails; no file has the secret."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.engine.spark_fixtures import open_session
 from tests.protect.test_stored_rowwise import METHODS, ROLES, make_people
+from tests.workflow.test_stored_entries_run import write_policy as write_entries
 from tests.workflow.test_stored_partition_run import K, L
 from tests.workflow.test_stored_partition_run import write_policy as write_parts
 from tests.workflow.test_stored_randomized_run import ANSWERS, NOISE
 from tests.workflow.test_stored_randomized_run import write_policy as write_randomized
+from tests.workflow.test_stored_top_code_run import write_policy as write_caps
 
 MARK = "ZZMARKZZ"
 
@@ -49,12 +51,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def write_policy(folder: Path, case: str) -> Policy:
     if case in ("k", "l"):
         return write_parts(folder, "parquet", "drop" if case == "l" else "own_value", {"k": K, "l": L}[case])
+    if case in ("entries", "caps"):
+        return {"entries": write_entries, "caps": write_caps}[case](folder)
     cuts = f"{NOISE}\nkind = 'discretize'\ndiscretize = {{ y = 4 }}"
     return write_randomized(folder, {"noise": NOISE, "cuts": cuts, "answers": ANSWERS}[case])
 
 
 @pytest.mark.parametrize(
-    "case", ["l", "noise", "answers", *(pytest.param(c, marks=pytest.mark.slow) for c in ("k", "cuts"))]
+    "case",
+    ["l", "noise", "answers", "entries", "caps", *(pytest.param(c, marks=pytest.mark.slow) for c in ("k", "cuts"))],
 )
 def test_the_release_is_that_of_duckdb(tmp_path: Path, case: str) -> None:
     policy = write_policy(tmp_path, case)

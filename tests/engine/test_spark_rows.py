@@ -20,6 +20,7 @@ from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.engine.spark_fixtures import open_session
 from tests.workflow.test_stored_run import BLANK, DROP, K, T, write_policy
@@ -70,6 +71,8 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
         cells, same_cells = ours.sample_values(["A", "kind"], most), theirs.sample_values(["A", "kind"], most)
         assert all(cells[name].equals(same_cells[name]) and len(cells[name]) for name in cells)
     assert pl.concat(ours.iterate_batches()).equals(pl.concat(theirs.iterate_batches()))
+    coded = [pl.concat(map(spell_coded_columns, rows.iterate_coded_batches(["kind", "A"]))) for rows in (ours, theirs)]
+    assert coded[0].equals(coded[1])
     numbered = [pl.concat(map(spell_coded_columns, rows.map_batches(_number_rows))) for rows in (ours, theirs)]
     assert numbered[0].equals(numbered[1])
     maps = {"A": CodeMap(pl.Series(["x"]), np.array([5], dtype=np.int32), 9)}
@@ -134,3 +137,46 @@ def test_an_audit_by_spark_finds_the_same(tmp_path: Path) -> None:
     frame.write_parquet(path)
     found = [audit(path, ["seen", "paid", "name"], engine=engine).as_json() for engine in ("memory", "duckdb", "spark")]
     assert found[0] == found[1] == found[2]
+
+
+KEPT = """
+[data]
+path = "people-*.parquet"
+
+[roles]
+quasi_identifying = ["age"]
+insensitive = ["kind", "day", "paid", "seen", "small", "truth"]
+
+[[protect]]
+method = "top_code"
+columns = ["age"]
+k = 3
+
+[output]
+format = "parquet"
+"""
+
+
+def test_a_release_has_the_types_that_it_has_in_memory(tmp_path: Path) -> None:
+    """Categories, dates, decimals, times with a zone, and narrow numbers; with a file that has no row."""
+    rows = [row % 10 for row in range(120)]
+    frame = pl.DataFrame(
+        {
+            "age": pl.Series(rows, dtype=pl.Int8),
+            "kind": pl.Series([("q", "r", None)[row % 3] for row in rows], dtype=pl.Categorical),
+            "day": [dt.date(1900, 1, 1) + dt.timedelta(days=1000 * row) for row in rows],
+            "paid": pl.Series([Decimal(row) / 4 for row in rows], dtype=pl.Decimal(10, 2)),
+            "seen": pl.Series([dt.datetime(2020, 1, 1, row) for row in rows]).dt.replace_time_zone("Europe/Rome"),
+            "small": pl.Series([row / 8 for row in rows], dtype=pl.Float32),
+            "truth": [row % 2 == 0 for row in rows],
+        }
+    )
+    for number, part in enumerate((frame.head(65), frame.clear(), frame.slice(65))):
+        part.write_parquet(tmp_path / f"people-{number}.parquet")
+    policy = Policy.parse(KEPT, tmp_path / "policy.toml")
+    done = [run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb", "spark")]
+    ours, theirs, on_spark = (pl.read_parquet(one.out / "release" / "data.parquet") for one in done)
+    assert on_spark.equals(ours) and on_spark.schema == ours.schema
+    assert on_spark.schema["day"] == pl.Date and on_spark.schema["small"] == pl.Float32
+    assert hash_file(done[1].out / "release" / "data.parquet") == hash_file(done[2].out / "release" / "data.parquet")
+    assert theirs.schema == ours.schema

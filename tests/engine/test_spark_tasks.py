@@ -17,8 +17,20 @@ from sfumato import __version__
 from sfumato.engine import file_units, spark_rows, spark_tasks
 from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
+from sfumato.engine.spark_baskets import GroupTask, write_groups
 from sfumato.engine.spark_rows import SparkRows
-from sfumato.engine.spark_tasks import ChangeTask, CompareTask, CountTask, KeyTypes, ReachTask, pack_frame, unpack_frame
+from sfumato.engine.spark_tasks import (
+    ChangeTask,
+    ColumnCount,
+    ColumnTask,
+    CompareTask,
+    CountTask,
+    KeyTypes,
+    ReachTask,
+    pack_frame,
+    unpack_frame,
+)
+from sfumato.engine.stored_baskets import NO_ITEM
 from sfumato.engine.stored_rows import COUNT, CodeMap, MemoryRows, sort_counts
 from sfumato.errors import DataError
 from sfumato.table import Table
@@ -71,6 +83,60 @@ def test_codes_are_joined_where_rows_are(tmp_path: Path) -> None:
     assert (counted.frame["A"].to_list(), counted.counts.tolist()) == ([5, 9], [1, 3])
 
 
+def unpack_columns(task: ColumnTask, *runs: tuple[int, ...]) -> dict[str, ColumnCount]:
+    again = pickle.loads(pickle.dumps(task))
+    return task.merge(batch.column("rows")[0].as_py() for run in runs for batch in again(give(*run)))
+
+
+def test_the_values_of_all_columns_are_counted_at_once(tmp_path: Path) -> None:
+    """In two tasks, one of which has no row; beside the counts of memory."""
+    plain = Table.of(pl.concat([FRAME, FRAME.reverse()])).frame
+    units = cut_units(write(tmp_path), [4, 0, 4])
+    found = unpack_columns(ColumnTask(units, dict(plain.schema), 4), (0, 1), ())
+    for name, counted in found.items():
+        ours = MemoryRows(plain).count_rows([name])
+        assert counted.values is not None
+        theirs = sort_counts(counted.values)
+        assert theirs.frame.equals(ours.frame) and theirs.frame.schema == ours.frame.schema, name
+        assert theirs.counts.tolist() == ours.counts.tolist()
+        assert counted.missing == plain[name].null_count()
+    few = unpack_columns(ColumnTask(units, dict(plain.schema), 3), (0,), (1,))
+    given_up = {name for name, counted in few.items() if counted.values is None}
+    assert given_up == {name for name in plain.columns if plain[name].n_unique() > 3}
+    assert {name: counted.missing for name, counted in few.items()} == plain.null_count().row(0, named=True)
+    nothing = unpack_columns(ColumnTask((), dict(plain.schema), 3), ())
+    assert all(counted.values is not None and not counted.values.height for counted in nothing.values())
+
+
+def test_a_column_is_given_up_if_tasks_have_too_many_values_together(tmp_path: Path) -> None:
+    for number, values in enumerate((["a", "b"], ["b", "c"])):
+        pl.DataFrame({"s": values}).write_parquet(tmp_path / f"{number}.parquet")
+    units = cut_units([tmp_path / "0.parquet", tmp_path / "1.parquet"], [2, 2])
+    counts = {most: unpack_columns(ColumnTask(units, {"s": pl.String()}, most), (0,), (1,))["s"] for most in (2, 3)}
+    assert counts[2].values is None
+    assert counts[3].values is not None and counts[3].values.height == 3
+
+
+def test_rows_of_an_id_are_put_together_and_written_in_order(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": ["b", "a", "b", None, "c", ""], "item": ["y", "x", None, "x", None, "y"]})
+    frame.write_parquet(tmp_path / "sales.parquet")
+    codes = CodeMap(pl.Series(["x", "y"]), np.arange(2, dtype=np.int32), NO_ITEM)
+    task = GroupTask(cut_units([tmp_path / "sales.parquet"], [6]), ("id", "item"), codes, pl.String())
+    (batch,) = pickle.loads(pickle.dumps(task))(give(0))
+    assert task.declaration == "id string, first long, many long, gaps long, gap long, codes array<int>"
+    table = pa.Table.from_batches([batch])
+    lost = pa.array([one is None for one in table.column("id").to_pylist()])
+    part = pa.array([0] * len(lost), pa.int64())
+    found = write_groups(
+        table.drop_columns("id").append_column("lost", lost).append_column("part", part), tmp_path, "n"
+    )
+    assert found.to_pylist() == [{"part": 0, "ids": 2, "first_id": 3, "items": 1, "first_item": 2}]
+    (path,) = tmp_path.glob("n-grouped-*.parquet")
+    written = pl.read_parquet(path)
+    assert written.rows() == [(0, NO_ITEM), (0, 1), (1, 0), (3, 0), (3, 1), (4, NO_ITEM)]
+    assert written.dtypes == [pl.Int64, pl.Int32]
+
+
 def test_changed_rows_know_their_number(tmp_path: Path) -> None:
     task = ChangeTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], number_rows)
     made = list(task(give(1)))
@@ -117,11 +183,11 @@ class InProcessRows(SparkRows):
     """Rows whose tasks run here, without a session."""
 
     def __init__(self, paths: list[Path], frame: pl.DataFrame, heights: list[int]) -> None:
-        self._units, self.files = cut_units(paths, heights), tuple(paths)
+        self.units, self.files = cut_units(paths, heights), tuple(paths)
         self.schema, self.height, self.source = dict(frame.schema), frame.height, "people"
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
-        for batch in task(give(*range(len(self._units)))):
+        for batch in task(give(*range(len(self.units)))):
             yield batch.column("rows")[0].as_py()
 
 
@@ -152,7 +218,7 @@ def test_small_files_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
         ([10, 5 * length], [(0, 4), (4, 6)]),
     ):
         rows = InProcessRows([Path(str(number)) for number in range(len(heights))], empty, heights)
-        rows._session = None
+        rows.session = None
         assert list(rows._cut_lots(9)) == expected
 
 

@@ -184,8 +184,8 @@ def test_the_size_of_a_file_chooses_the_engine(folder: Path, monkeypatch: pytest
         sf.mine.frequent_itemsets(folder / "lines.csv", 1, engine="duckdb", format="comma")
     with pytest.raises(PolicyError, match="engine = duckdb is about files"):
         sf.mine.frequent_itemsets(sf.Baskets.of([[1]]), 1, engine="duckdb")
-    with pytest.raises(PolicyError, match="spark does not mine baskets"):
-        sf.mine.association_rules(folder / "sales.csv", 1, 0.5, engine="spark")
+    with pytest.raises(DataError, match="the engines duckdb and spark read baskets in files"):
+        open_stored_baskets(BasketSource("spark:shop.sales"), folder)
 
 
 def test_the_command_line_says_which_engine_it_took(folder: Path, invoke: Invoke) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.engine.spark_session import explain_failure, require_spark
+from sfumato.engine.spark_session import explain_failure, list_local_options, require_spark
 from sfumato.errors import DataError, PolicyError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.pipeline import run
@@ -64,6 +64,15 @@ def test_the_error_says_how_to_install_spark(tmp_path: Path, monkeypatch: pytest
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(DataError, match="needs Java 17"):
         require_spark()
+
+
+def test_jvms_are_ours_only_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert list_local_options("yarn") == list_local_options("spark://local:7077") == {}
+    assert "spark.executor.extraJavaOptions" in list_local_options("local-cluster[2,1,1024]")
+    monkeypatch.setenv("SPARK_CONF_DIR", "/etc/spark")
+    assert list_local_options("local[4]") == {"spark.ui.enabled": "false"}
 
 
 def test_errors_of_spark_tell_no_cell() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Itemsets and rules of a file of baskets, from the command line: in memory, or by duckdb where the file is."""
+"""Itemsets and rules of a file of baskets, from the command line: in memory, or by duckdb or Spark."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class PatternOptions(NamedTuple):
 def refuse_engine(engine: EngineName, others: Mapping[str, object]) -> None:
     """Stop if something is asked for that no engine does but memory."""
     named = [name for name, value in others.items() if value]
-    if engine in ("duckdb", "spark") and (named or engine == "spark"):
-        asked = f"has no use for {', '.join(named)}" if named else "does not mine baskets"
+    if engine in ("duckdb", "spark") and named:
         raise PolicyError(
-            f"the engine {engine} {asked}; duckdb finds itemsets and rules in baskets, and memory does all else"
+            f"the engine {engine} has no use for {', '.join(named)}; it finds itemsets and rules in baskets, and "
+            "memory does all else"
         )
 
 

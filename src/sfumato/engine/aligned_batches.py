@@ -50,10 +50,14 @@ def align_batches(
 
 
 def align_coded_batches(
-    original: StoredRows, published: StoredRows, taken: StoredRows | None, step: str
+    original: StoredRows,
+    published: StoredRows,
+    taken: StoredRows | None,
+    step: str,
+    chosen: Sequence[str] | None = None,
 ) -> Iterator[AlignedBatch]:
     """The same in smaller batches, texts as numbers where both files hold them so."""
-    columns = [name for name in original.schema if name in published.schema]
+    columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
     rest = _BatchSlicer(published.iterate_coded_batches(columns))
     for offset, kept in _iterate_taken(original.iterate_coded_batches(columns), taken):
         report_progress(step, offset, original.height)

@@ -35,20 +35,23 @@ from sfumato.data.basket_files import (
 from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.line_blocks import read_first_lines, read_line_blocks
 from sfumato.data.long_form import check_dialect, choose_long_separator, explain_missing_column, flag_missing_cells
-from sfumato.data.source import is_database
+from sfumato.data.source import is_database, is_spark_table
 from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
-from sfumato.engine.duckdb_rows import explain_damaged, open_connection, quote_sql_text, require_duckdb
+from sfumato.engine.duckdb_rows import check_schemas, explain_damaged, open_connection, quote_sql_text, require_duckdb
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.parquet_writer import write_batches
-from sfumato.engine.stored_baskets import BATCH_BASKETS, BasketWriter, StoredBaskets
+from sfumato.engine.spark_session import require_spark
+from sfumato.engine.stored_baskets import BATCH_BASKETS, NO_ITEM, BasketWriter, StoredBaskets
+from sfumato.engine.stored_rows import TooManyRows
 from sfumato.errors import DataError, SfumatoError
 from sfumato.progress import report_progress
 
 _ROWS = 1 << 17
 _COMMENTED = re.compile(rb"[\r\n]*[#%@]")
+BYTES_A_WORD = 300
+"""What an item of the vocabulary takes."""
 _PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
-_NONE = -1
-"""The code of a missing item."""
 
 
 class BasketSource(NamedTuple):
@@ -65,20 +68,26 @@ Rename = Callable[[Sequence[str]], Sequence[str]]
 
 
 def open_stored_baskets(
-    source: BasketSource, scratch: Path, name: str = "baskets", rename: Rename | None = None
+    source: BasketSource,
+    scratch: Path,
+    name: str = "baskets",
+    rename: Rename | None = None,
+    engine: ChosenEngine = "duckdb",
 ) -> StoredBaskets:
     """The baskets of a file, as codes in the scratch folder; items that are texts may be renamed."""
     path = Path(source.path)
-    require_duckdb()
+    require_spark() if engine == "spark" else require_duckdb()
     match source.format or guess_stored_format(source):
         case "fimi" | "spmf" as lines:
             writer, values = _stage_lines(path, scratch, name, is_spmf=lines == "spmf")
+        case "long" if engine == "spark":
+            writer, values = _stage_on_spark(path, source, scratch, name)
         case "long":
             writer, values = _stage_long_form(path, source, scratch, name)
         case _:
             raise DataError(
-                f"{path}: the engine duckdb reads baskets in long form, FIMI and SPMF; read comma lines with --engine "
-                "memory, or convert them"
+                f"{path}: the engine {engine} reads baskets in long form, FIMI and SPMF; read comma lines with "
+                "--engine memory, or convert them"
             )
     if rename is not None and all(isinstance(value, str) for value in values):
         values = rename([str(value) for value in values])
@@ -100,8 +109,8 @@ def guess_stored_format(source: BasketSource) -> BasketFormat:
     """The format, from the name of the file or its first bytes."""
     path = Path(source.path)
     name = _PACKED.sub("", path.name.lower())
-    if is_database(str(source.path)):
-        raise DataError("the engine duckdb reads baskets in files; use --engine memory for a database")
+    if is_database(str(source.path)) or is_spark_table(source.path):
+        raise DataError("the engines duckdb and spark read baskets in files; use --engine memory for a database")
     if name.endswith(".dat"):
         return "fimi"
     if name.endswith((".csv", ".tsv", ".parquet")) or is_table_file(path):
@@ -112,8 +121,6 @@ def guess_stored_format(source: BasketSource) -> BasketFormat:
 class _Vocabulary:
     """Words by first appearance, refused if they are more than memory holds."""
 
-    _BYTES_A_WORD = 300
-
     def __init__(self, path: Path) -> None:
         self.codes: dict[str | int, int] = {}
         self._path = path
@@ -121,13 +128,18 @@ class _Vocabulary:
     def number(self, words: list[str] | list[int]) -> Codes:
         """The code of each word."""
         codes = np.array([self.codes.setdefault(word, len(self.codes)) for word in words], dtype=np.int32)
-        need, budget = len(self.codes) * self._BYTES_A_WORD, find_memory_budget()
-        if need > budget:
-            raise DataError(
-                f"{self._path}: the file has more than {len(self.codes):,} different items, which take "
-                f"{format_size(need)}, and {format_size(budget)} are to be had; set SFUMATO_MEMORY higher"
-            )
+        if len(self.codes) * BYTES_A_WORD > find_memory_budget():
+            raise explain_many_items(self._path, len(self.codes))
         return codes
+
+
+def explain_many_items(path: Path, count: int) -> DataError:
+    """A vocabulary that memory does not hold."""
+    need, budget = format_size(count * BYTES_A_WORD), format_size(find_memory_budget())
+    return DataError(
+        f"{path}: the file has more than {count:,} different items, which take {need}, and {budget} are to be had; set "
+        "SFUMATO_MEMORY higher"
+    )
 
 
 def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> tuple[BasketWriter, Values]:
@@ -189,6 +201,54 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
         return writer, values if is_typed else parse_item_types([str(value) for value in values])
 
 
+def _stage_on_spark(path: Path, source: BasketSource, scratch: Path, name: str) -> tuple[BasketWriter, Values]:
+    """The same by Spark's executors; text files are first copied to Parquet."""
+    from sfumato.engine.spark_baskets import count_items, group_rows
+    from sfumato.engine.spark_rows import SparkRows
+
+    columns = (source.id, source.item)
+    check_dialect(columns, source.separator)
+    is_typed, file = is_table_file(path), path
+    if is_typed:
+        _refuse_unfit_types(path, columns)
+    else:
+        file = scratch / f"{name}-rows.parquet"
+        write_batches(_read_text_rows(path, columns, source.separator), file, step="reading")
+    rows = SparkRows([file], str(path), columns)
+    if not rows.height:
+        raise DataError(f"{path}: the file has no rows below its header")
+    rows.refuse_unseen(scratch)
+    report_progress("grouping baskets")
+    most = find_memory_budget() // BYTES_A_WORD
+    try:
+        items = count_items(rows, source.item, most)
+    except TooManyRows:
+        raise explain_many_items(path, most) from None
+    found = group_rows(rows, columns, items, scratch, name)
+    if found.missing_ids:
+        raise explain_missing_rows(path, source.id, found.missing_ids, rows.height, found.first_missing_id)
+    if found.missing_items:
+        raise explain_missing_rows(path, source.item, found.missing_items, rows.height, found.first_missing_item)
+    with closing(BasketWriter(scratch, name)) as writer:
+        for part in found.files:
+            _write_groups(part, writer)
+        if file != path:
+            file.unlink()
+        values = items.to_list()
+        return writer, values if is_typed else parse_item_types([str(value) for value in values])
+
+
+def _refuse_unfit_types(path: Path, columns: tuple[str, ...]) -> None:
+    """Stop if a file is no Parquet, or its ids and items are neither texts nor integers."""
+    _refuse_other_tables(path)
+    schema = check_schemas([path])
+    if not set(columns) <= set(schema.names):
+        raise explain_missing_column(path, columns)
+    empty = build_frame(schema.empty_table().select(list(columns)), path)
+    for name in columns:
+        _spell_plain(path, empty[name])
+
+
 def _read_text_rows(path: Path, columns: tuple[str, ...], separator: str | None) -> Iterator[pl.DataFrame]:
     mark = _choose_separator(path, columns, separator)
     for cells in iterate_text_cells(path, TextFormat(mark, missing_marks=("",), trim=False)):
@@ -202,11 +262,16 @@ def _choose_separator(path: Path, columns: tuple[str, ...], separator: str | Non
     return choose_long_separator(path, header, columns, separator)
 
 
-def _read_typed_rows(path: Path, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
+def _refuse_other_tables(path: Path) -> None:
     if detect_file_kind(read_first_bytes(path, HEAD)) != "parquet":
         raise DataError(
-            f"{path}: the engine duckdb reads baskets in text and Parquet files; use --engine memory, or convert it"
+            f"{path}: the engines duckdb and spark read baskets in text and Parquet files; use --engine memory, or "
+            "convert it"
         )
+
+
+def _read_typed_rows(path: Path, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
+    _refuse_other_tables(path)
     try:
         with pq.ParquetFile(path, pre_buffer=False) as opened:
             if not set(columns) <= set(opened.schema_arrow.names):
@@ -229,7 +294,7 @@ def _code_rows(path: Path, batches: Iterator[pl.DataFrame], vocabulary: _Vocabul
         known = items.set(flag_missing_cells(items), None)
         distinct = known.drop_nulls().unique(maintain_order=True)
         codes = pl.Series(vocabulary.number(distinct.to_list()), dtype=pl.Int32)
-        coded = known.replace_strict(distinct, codes, default=_NONE, return_dtype=pl.Int32)
+        coded = known.replace_strict(distinct, codes, default=NO_ITEM, return_dtype=pl.Int32)
         yield pl.DataFrame({"row": np.arange(first, first + len(ids)), "id": ids, "code": coded})
         first += len(ids)
     if missing:
@@ -261,7 +326,7 @@ def _group_rows(path: Path, staged: Path, grouped: Path, item: str, rows: int, s
     report_progress("grouping baskets")
     try:
         with open_connection(scratch) as connection:
-            gaps = f"SELECT count(*), min(r.row) FROM {joined} WHERE r.code = {_NONE} AND o.many > 1"
+            gaps = f"SELECT count(*), min(r.row) FROM {joined} WHERE r.code = {NO_ITEM} AND o.many > 1"
             missing, first = connection.execute(gaps).fetchone() or (0, 0)
             if missing:
                 raise explain_missing_rows(path, item, missing, rows, first)
@@ -293,5 +358,5 @@ def _write_groups(grouped: Path, writer: BasketWriter) -> None:
 def _write_group(owners: Ints, codes: Codes, writer: BasketWriter) -> None:
     if len(owners):
         basket = np.cumsum(np.diff(owners, prepend=owners[0]) > 0)
-        there = codes != _NONE
+        there = codes != NO_ITEM
         writer.add(np.bincount(basket[there], minlength=int(basket[-1]) + 1), codes[there])

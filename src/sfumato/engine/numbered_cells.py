@@ -22,13 +22,19 @@ def number_stored_cells(rows: StoredRows, texts: Mapping[str, pl.Series]) -> dic
     codes: dict[str, npt.NDArray[np.integer[Any]]] = {
         name: np.zeros(rows.height, dtype=np.min_scalar_type(len(listed))) for name, listed in texts.items()
     }
+    kinds = {name: numbers.dtype for name, numbers in codes.items()}
+
+    def number_batch(batch: pl.DataFrame, _: int) -> pl.DataFrame:
+        parts = {name: split_column(batch[name]) for name in texts}
+        places = {name: place_cells(spell_cells(part.values), texts[name])[part.codes] for name, part in parts.items()}
+        return pl.DataFrame({name: places[name].astype(kind) for name, kind in kinds.items()})
+
     begin = 0
-    for batch in rows.iterate_coded_batches(list(texts)):
+    for numbers in rows.map_batches(number_batch, list(texts)):
         report_progress("numbering published cells", begin, rows.height)
-        for name, listed in texts.items():
-            values, places = split_column(batch[name])
-            codes[name][begin : begin + batch.height] = place_cells(spell_cells(values), listed)[places]
-        begin += batch.height
+        for name in texts:
+            codes[name][begin : begin + numbers.height] = numbers[name].to_numpy()
+        begin += numbers.height
     return codes
 
 

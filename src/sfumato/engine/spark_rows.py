@@ -26,12 +26,15 @@ from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
 from sfumato.engine.duckdb_rows import check_schemas, find_repetitive_columns
 from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
+from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.sent_task import Task, send_task
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark_tasks import (
     PACKED,
     Change,
     ChangeTask,
+    ColumnCount,
+    ColumnTask,
     CompareTask,
     CountTask,
     KeyTypes,
@@ -56,6 +59,9 @@ from sfumato.progress import report_progress
 from sfumato.table import simplify_frame
 
 _UNITS_A_TASK = 4
+_FEW = 1 << 12
+"""Of a column with at most so many values, all are kept."""
+_BYTES_A_VALUE = 64
 _BYTES_A_CELL = 8
 """What a cell takes on its way back to the driver, packed, in all copies."""
 
@@ -63,18 +69,23 @@ _BYTES_A_CELL = 8
 class SparkRows(StoredRows):
     """The rows of some Parquet files of one schema."""
 
-    def __init__(self, files: Sequence[Path], source: str) -> None:
-        """Check that all files have the same columns and that executors see them; no row is read."""
+    def __init__(self, files: Sequence[Path], source: str, columns: Sequence[str] | None = None) -> None:
+        """Check that all files have the same columns and that executors see them; no row is read.
+
+        Of some `columns` only if they are given.
+        """
         self.files, self.source = tuple(file.absolute() for file in files), source
-        empty = pl.from_arrow(check_schemas(self.files).empty_table())
+        table = check_schemas(self.files).empty_table()
+        empty = pl.from_arrow(table if columns is None else table.select(list(columns)))
         assert isinstance(empty, pl.DataFrame)
         self.schema = dict(simplify_frame(empty, source).schema)
         heights = [pq.read_metadata(file).num_rows for file in self.files]
         self.height = sum(heights)
-        self._units = cut_units(self.files, heights)
-        self._session = find_session()
-        self._missing: dict[str, int] | None = None
+        self.units = cut_units(self.files, heights)
+        self.session = find_session()
         self._values: dict[str, int] = {}
+        self._sizes: dict[frozenset[str], SizeCounts] = {}
+        """The sizes of classes that were counted before."""
         self._refuse_unseen_files(self.files)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,7 +97,7 @@ class SparkRows(StoredRows):
         probe = folder.absolute() / "seen-by-executors"
         create_private(probe, b"sfumato")
         try:
-            self._refuse_unseen_files([probe] * 2 * count_cores(self._session))
+            self._refuse_unseen_files([probe] * 2 * count_cores(self.session))
         finally:
             probe.unlink()
 
@@ -96,21 +107,47 @@ class SparkRows(StoredRows):
 
     def count_rows(self, columns: Sequence[str]) -> RowCounts:
         """Group in every task, then in Spark: a value that most rows have is one row of each task."""
-        keys, grouped = self._group(columns)
-        return sort_counts(keys.decode(self._fetch(grouped)))
+        if (few := self._count_single(columns)) is not None:
+            return few
+        counted = self._fetch_counts(*self._group(columns), None)
+        self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(counted.counts))
+        return counted
+
+    def _count_single(self, columns: Sequence[str]) -> RowCounts | None:
+        """The values of a column that has few, which are counted once; None for others, and for several columns."""
+        values = self._columns[columns[0]].values if len(columns) == 1 else None
+        return None if values is None else sort_counts(values)
+
+    @cached_property
+    def _columns(self) -> dict[str, ColumnCount]:
+        """The values of all columns that have few, and the missing cells of all, counted by one job."""
+        held = self._count_tasks() * max(len(self.schema), 1) * _BYTES_A_VALUE
+        task = ColumnTask(self.units, dict(self.schema), max(1, min(_FEW, find_memory_budget() // 8 // held)))
+        return task.merge(self.fetch(self.map_units(task, PACKED)).column("rows").to_pylist())
+
+    def count_few_rows(self, columns: Sequence[str], most: int) -> RowCounts:
+        """The same; `TooManyRows` if there are more than `most` distinct rows."""
+        return self._fetch_counts(*self._group(columns), most)
 
     def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
         """The same; tasks join the codes."""
-        keys, grouped = self._group(list(maps), maps)
-        counted = self._fetch(grouped if most is None else grouped.limit(most + 1))
+        return self._fetch_counts(*self._group(list(maps), maps), most)
+
+    def _fetch_counts(self, keys: KeyTypes, grouped: Any, most: int | None) -> RowCounts:
+        limit = None if most is None or most >= self.height else most + 1
+        counted = self.fetch(grouped if limit is None else grouped.limit(limit))
         if most is not None and counted.num_rows > most:
             raise TooManyRows
         return sort_counts(keys.decode(counted))
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group, then group the sizes of the groups."""
+        if frozenset(columns) in self._sizes:
+            return self._sizes[frozenset(columns)]
+        if (few := self._count_single(columns)) is not None:
+            return SizeCounts(*np.unique_counts(few.counts))
         _, grouped = self._group(columns)
-        counted = self._fetch(grouped.groupBy("n").count())
+        counted = self.fetch(grouped.groupBy("n").count())
         sizes, classes = (counted.column(place).to_numpy().astype(np.int64) for place in (0, 1))
         order = np.argsort(sizes)
         return SizeCounts(sizes[order], classes[order])
@@ -121,24 +158,21 @@ class SparkRows(StoredRows):
 
         keys, counted = self._count(columns)
         estimate = functions.approx_count_distinct(functions.xxhash64(*keys.names))
-        return int(self._fetch(counted.agg(estimate)).column(0)[0].as_py())
+        return int(self.fetch(counted.agg(estimate)).column(0)[0].as_py())
 
     def count_values(self, column: str) -> int:
         """Count distinct values that are not missing."""
+        if (few := self._count_single([column])) is not None:
+            return len(few.counts) - few.frame[column].null_count()
         if column not in self._values:
             keys, grouped = self._group([column])
             present = grouped.where(f"{keys.names[0]} IS NOT NULL").groupBy().count()
-            self._values[column] = int(self._fetch(present).column(0)[0].as_py())
+            self._values[column] = int(self.fetch(present).column(0)[0].as_py())
         return self._values[column]
 
     def count_missing(self) -> dict[str, int]:
         """Count nulls of all columns at once."""
-        if self._missing is None:
-            counts = dict.fromkeys(self.schema, 0)
-            for part in self.map_batches(_count_nulls):
-                counts = {name: counts[name] + int(part[name][0]) for name in counts}
-            self._missing = counts
-        return self._missing
+        return {name: counted.missing for name, counted in self._columns.items()}
 
     def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
         """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
@@ -157,37 +191,48 @@ class SparkRows(StoredRows):
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Read by the driver itself: rows that nobody changes need no executor."""
         chosen = list(self.schema) if columns is None else list(columns)
-        for unit in self._units:
+        for unit in self.units:
             yield from read_unit(unit, chosen)
+
+    def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Read by the driver itself, too; texts that the files hold as dictionaries stay numbers."""
+        chosen = list(self.schema) if columns is None else list(columns)
+        coded = [name for name in chosen if name in self._repetitive]
+        return read_ahead(rows for unit in self.units for rows in read_unit(unit, chosen, coded))
 
     def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
         chosen = list(self.schema) if columns is None else list(columns)
         coded = [name for name in chosen if name in self._repetitive]
-        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, chosen, change, coded)))
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, chosen, change, coded)))
 
     def _map_plain(self, change: Change, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The same with all texts spelled out, in batches whose ends are those of `_list_begins`."""
-        yield from map(unpack_frame, self._run_lots(ChangeTask(self._units, columns, change)))
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, columns, change)))
 
     def examine_batches(
         self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
     ) -> Iterator[Found]:
         """Examine rows in executors, in the batches in which the driver would read them."""
         chosen = list(self.schema) if columns is None else list(columns)
-        yield from map(pickle.loads, self._run_lots(ChangeTask(self._units, chosen, examine, None, pickle.dumps)))
+        yield from map(pickle.loads, self._run_lots(ChangeTask(self.units, chosen, examine, None, pickle.dumps)))
 
     def compare_batches(
-        self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
+        self,
+        published: StoredRows,
+        taken: StoredRows | None,
+        compare: Callable[[AlignedBatch], Found],
+        step: str,
+        columns: Sequence[str] | None = None,
     ) -> Iterator[Found]:
         """Compare in executors, which find what was published of a run by the numbers of its rows."""
         assert isinstance(published, SparkRows) and (taken is None or isinstance(taken, SparkRows))
         if published.height != (self if taken is None else taken).height:
             raise explain_unaligned(published)
         places = {} if taken is None else self._count_published(taken)
-        columns = [name for name in self.schema if name in published.schema]
+        chosen = [name for name in self.schema if name in (published.schema if columns is None else columns)]
         numbers = None if taken is None else taken.files[0]
-        task = CompareTask(self._units, columns, published.files[0], numbers, places, compare)
+        task = CompareTask(self.units, chosen, published.files[0], numbers, places, compare)
         for done, packed in enumerate(self._run_lots(task)):
             report_progress(step, min(done * BATCH_ROWS, self.height), self.height)
             yield pickle.loads(packed)
@@ -207,12 +252,12 @@ class SparkRows(StoredRows):
 
     def _list_begins(self) -> list[int]:
         """The number of the first row of each batch."""
-        lengths = [(unit.offset, unit.end - unit.begin) for unit in self._units]
+        lengths = [(unit.offset, unit.end - unit.begin) for unit in self.units]
         return [row for offset, length in lengths for row in range(offset, offset + length, BATCH_ROWS)]
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
         """What tasks packed, in the order of rows."""
-        with send_task(self._session, task) as sent, ThreadPoolExecutor(1) as ahead:
+        with send_task(self.session, task) as sent, ThreadPoolExecutor(1) as ahead:
             lots: deque[Future[list[bytes]]] = deque()
             for begin, end in self._cut_lots(len(task.columns)):
                 lots.append(ahead.submit(self._run_lot, sent, begin, end))
@@ -223,8 +268,8 @@ class SparkRows(StoredRows):
 
     def _run_lot(self, task: Task, begin: int, end: int) -> list[bytes]:
         """What is made of some runs."""
-        numbers = self._session.range(begin, end, 1, min(end - begin, 2 * count_cores(self._session)))
-        made = self._fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
+        numbers = self.session.range(begin, end, 1, min(end - begin, 2 * count_cores(self.session)))
+        made = self.fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
         packed: list[bytes] = made.column("rows").to_pylist()
         return packed
 
@@ -232,10 +277,10 @@ class SparkRows(StoredRows):
         """As many rows at once as keep all cores busy, if the driver can hold what comes back; small files together."""
         room = find_memory_budget() // 4 // (UNIT_ROWS * _BYTES_A_CELL * max(columns, 1))
         begin = 0
-        while begin < len(self._units):  # executors may come and go
-            most = self._units[begin].offset + max(1, min(room, 2 * count_cores(self._session))) * UNIT_ROWS
+        while begin < len(self.units):  # executors may come and go
+            most = self.units[begin].offset + max(1, min(room, 2 * count_cores(self.session))) * UNIT_ROWS
             end = begin + 1
-            while end < len(self._units) and self._units[end].offset + UNIT_ROWS <= most:
+            while end < len(self.units) and self.units[end].offset + UNIT_ROWS <= most:
                 end += 1
             yield begin, end
             begin = end
@@ -245,18 +290,28 @@ class SparkRows(StoredRows):
         from pyspark.sql import functions
 
         keys, counted = self._count(columns, maps)
-        return keys, counted.groupBy(*keys.names).agg(functions.sum("n").alias("n"))
+        # As many parts as there are tasks: Spark's 200 would be 200 files of each task, most of them empty.
+        spread = counted.repartition(self._count_tasks(), *keys.names)
+        return keys, spread.groupBy(*keys.names).agg(functions.sum("n").alias("n"))
 
     def _count(self, columns: Sequence[str], maps: Mapping[str, CodeMap] | None = None) -> tuple[KeyTypes, Any]:
         """The distinct rows of each task with their counts, in Spark."""
         kinds = {name: self.schema[name] if maps is None else pl.Int32() for name in columns}
         keys = KeyTypes(kinds)
-        task = CountTask(self._units, list(columns), keys, maps)
-        tasks = max(2 * count_cores(self._session), ceil(self.height / (_UNITS_A_TASK * UNIT_ROWS)))
-        numbers = self._session.range(0, len(self._units), 1, max(1, min(len(self._units), tasks)))
-        return keys, numbers.mapInArrow(task, keys.declaration)
+        return keys, self.map_units(CountTask(self.units, list(columns), keys, maps), keys.declaration)
 
-    def _fetch(self, frame: Any) -> pa.Table:
+    def map_units(self, task: Task, declaration: str) -> Any:
+        """What a task makes of all runs, in Spark."""
+        numbers = self.session.range(0, len(self.units), 1, self._count_tasks())
+        return numbers.mapInArrow(task, declaration)
+
+    def _count_tasks(self) -> int:
+        """Tasks that keep all cores busy and have few enough rows each."""
+        tasks = max(2 * count_cores(self.session), ceil(self.height / (_UNITS_A_TASK * UNIT_ROWS)))
+        return max(1, min(len(self.units), tasks))
+
+    def fetch(self, frame: Any) -> pa.Table:
+        """The rows of a frame of Spark; an error says what a task of ours said, and tells no cell."""
         try:
             return frame.toArrow()
         except Exception as error:  # pyspark's and py4j's own, of many kinds
@@ -265,8 +320,8 @@ class SparkRows(StoredRows):
     def _refuse_unseen_files(self, files: Sequence[Path]) -> None:
         """Stop if executors see other files than the driver, or run another program."""
         task = ReachTask([(file, file.stat().st_size) for file in files], sfumato.__version__)
-        tasks = min(len(files), 2 * count_cores(self._session))
-        numbers = self._session.range(0, len(files), 1, tasks)
+        tasks = min(len(files), 2 * count_cores(self.session))
+        numbers = self.session.range(0, len(files), 1, tasks)
         try:
             found = numbers.mapInArrow(task, "problem string").toArrow().column(0).to_pylist()
         except Exception as error:
@@ -283,10 +338,6 @@ class SparkRows(StoredRows):
                 f"{what}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
                 "must lie on storage that all machines see under one path, and executors must run as the same user"
             )
-
-
-def _count_nulls(rows: pl.DataFrame, _: int) -> pl.DataFrame:
-    return rows.null_count()
 
 
 def _count_known(rows: pl.DataFrame, _: int) -> pl.DataFrame:

@@ -14,6 +14,8 @@ from typing import Any
 from sfumato.errors import DataError
 
 MASTERS = ("SFUMATO_SPARK_MASTER", "SPARK_MASTER")
+_SET_UP = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _OURS = re.compile(r"sfumato\.errors\.\w+: (.*)")
 _WITHOUT = "use --engine duckdb, or --engine memory"
 
@@ -43,8 +45,8 @@ def find_session() -> Any:
     master = next((os.environ[name] for name in MASTERS if os.environ.get(name)), None)
     if master is not None:
         builder = builder.master(master)
-        if master.startswith("local"):
-            builder = builder.config("spark.ui.enabled", "false")
+        for name, value in list_local_options(master).items():
+            builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except Exception as error:  # py4j's, Java's and pyspark's own
@@ -55,6 +57,20 @@ def find_session() -> Any:
         ) from None
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def list_local_options(master: str) -> dict[str, str]:
+    """How Spark runs on this machine alone: without a page, and in JVMs that start soon.
+
+    Rows are counted in Python; half of what JVMs do in a short run is compiling themselves. Whoever sets Spark up
+    decides about JVMs.
+    """
+    if not master.startswith("local"):
+        return {}
+    quiet = {"spark.ui.enabled": "false"}
+    if any(os.environ.get(name) for name in _SET_UP):
+        return quiet
+    return {**quiet, "spark.driver.extraJavaOptions": _QUICK, "spark.executor.extraJavaOptions": _QUICK}
 
 
 def count_cores(session: Any) -> int:

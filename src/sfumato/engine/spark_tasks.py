@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -51,14 +51,14 @@ class KeyTypes:
         """The columns and the count, as Spark declares them."""
         kinds = {pl.Int64: "long", pl.Float64: "double", pl.String: "string"}
         columns = (
-            f"{name} {kinds[_get_carrier(kind)]}" for name, kind in zip(self.names, self.schema.values(), strict=True)
+            f"{name} {kinds[get_carrier(kind)]}" for name, kind in zip(self.names, self.schema.values(), strict=True)
         )
         return ", ".join([*columns, "n long"])
 
     def encode(self, counted: pl.DataFrame) -> pa.RecordBatch:
         """Distinct rows with their counts, for Spark."""
         cells = [
-            (counted[name].to_physical() if kind == pl.Date else counted[name]).cast(_get_carrier(kind)).alias(held)
+            (counted[name].to_physical() if kind == pl.Date else counted[name]).cast(get_carrier(kind)).alias(held)
             for held, (name, kind) in zip(self.names, self.schema.items(), strict=True)
         ]
         frame = pl.DataFrame([*cells, counted[COUNT].cast(pl.Int64).alias("n")])
@@ -78,7 +78,7 @@ class KeyTypes:
         return pl.DataFrame([*columns, frame["n"].alias(COUNT)])
 
 
-def _get_carrier(kind: pl.DataType) -> type[pl.DataType]:
+def get_carrier(kind: pl.DataType) -> type[pl.DataType]:
     """The type in which cells of some type cross Spark without loss."""
     if kind.is_float():
         return pl.Float64
@@ -114,6 +114,55 @@ class CountTask:
         return pl.DataFrame([codes.map_cells(rows[name]) for name, codes in self.maps.items()])
 
 
+class ColumnCount(NamedTuple):
+    """The values of a column with how often they occur, None if they are too many; and its missing cells."""
+
+    values: pl.DataFrame | None
+    missing: int
+
+
+@dataclass(frozen=True)
+class ColumnTask:
+    """Count the values of each column of some runs, as long as they are few: all columns at once, and no shuffle."""
+
+    units: Sequence[FileUnit]
+    schema: Mapping[str, pl.DataType]
+    most: int
+    """A column with more values is given up."""
+
+    def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """What was counted in all runs that were given, packed."""
+        counts = {name: ColumnCount(pl.DataFrame(), 0) for name in self.schema}
+        with hide_cells():
+            for unit in _list_units(numbers, self.units):
+                for rows in read_unit(unit, list(self.schema)):
+                    counts = {name: self._add(counts[name], rows[name]) for name in self.schema}
+            packed = pickle.dumps(counts)
+        yield pa.RecordBatch.from_arrays([[0], [0], [packed]], schema=_PACKED)
+
+    def _add(self, held: ColumnCount, cells: pl.Series) -> ColumnCount:
+        missing = held.missing + cells.null_count()
+        if held.values is None or cells.head(2 * self.most).n_unique() > self.most:
+            return ColumnCount(None, missing)
+        values = _add_counts(held.values, cells.to_frame())
+        return ColumnCount(values if values.height <= self.most else None, missing)
+
+    def merge(self, packed: Iterable[bytes]) -> dict[str, ColumnCount]:
+        """What all tasks counted together."""
+        parts: list[dict[str, ColumnCount]] = [pickle.loads(one) for one in packed]
+        return {name: self._merge_column(name, [part[name] for part in parts]) for name in self.schema}
+
+    def _merge_column(self, name: str, parts: Sequence[ColumnCount]) -> ColumnCount:
+        missing = sum(part.missing for part in parts)
+        known = [part.values for part in parts if part.values is not None]
+        if len(known) < len(parts):
+            return ColumnCount(None, missing)
+        empty = pl.DataFrame(schema={name: self.schema[name], COUNT: pl.Int64})
+        counted = pl.concat([empty, *(part for part in known if part.height)])
+        values = counted.group_by(name).agg(pl.col(COUNT).sum())
+        return ColumnCount(values if values.height <= self.most else None, missing)
+
+
 def pack_frame(frame: pl.DataFrame) -> bytes:
     """A frame as bytes, with its types."""
     packed = io.BytesIO()
@@ -137,7 +186,7 @@ class ChangeTask:
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What was made of each batch of rows, packed, with its place in the order."""
         with hide_cells():
-            for number in _list_numbers(numbers):
+            for number in list_numbers(numbers):
                 offset = self.units[number].offset
                 for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded)):
                     packed = self.pack(self.change(rows, offset))
@@ -179,7 +228,7 @@ class CompareTask:
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One packed finding for each batch of rows, with its place in the order."""
         with hide_cells():
-            for number in _list_numbers(numbers):
+            for number in list_numbers(numbers):
                 offset = self.units[number].offset
                 for part, rows in enumerate(read_unit(self.units[number], self.columns)):
                     packed = pickle.dumps(self.compare(self._align(rows, offset)))
@@ -205,7 +254,7 @@ class ReachTask:
         """One problem at most, in words."""
         here = sfumato.__version__
         problem = "" if here == self.version else f"version {here}"
-        for number in _list_numbers(numbers):
+        for number in list_numbers(numbers):
             file, size = self.sizes[number]
             if not problem and not _can_read(file, size):
                 problem = f"file {file}"
@@ -239,13 +288,14 @@ def hide_cells() -> Iterator[None]:
         ) from None
 
 
-def _list_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
+def list_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
+    """The numbers of runs that a task was given."""
     for batch in batches:
         yield from batch.column(0).to_pylist()
 
 
 def _list_units(batches: Iterable[pa.RecordBatch], units: Sequence[FileUnit]) -> Iterator[FileUnit]:
-    return (units[number] for number in _list_numbers(batches))
+    return (units[number] for number in list_numbers(batches))
 
 
 def _read_span(file: Path, begin: int, end: int, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -22,6 +22,8 @@ from sfumato.errors import DataError
 from sfumato.progress import report_progress
 
 BATCH_BASKETS = 1 << 17
+NO_ITEM = -1
+"""The code of a missing item, until baskets are written."""
 
 
 class CodedBatch(NamedTuple):

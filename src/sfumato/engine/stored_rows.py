@@ -149,12 +149,17 @@ class StoredRows(ABC):
             offset += batch.height
 
     def compare_batches(
-        self, published: StoredRows, taken: StoredRows | None, compare: Callable[[AlignedBatch], Found], step: str
+        self,
+        published: StoredRows,
+        taken: StoredRows | None,
+        compare: Callable[[AlignedBatch], Found],
+        step: str,
+        columns: Sequence[str] | None = None,
     ) -> Iterator[Found]:
         """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
         from sfumato.engine.aligned_batches import align_coded_batches
 
-        yield from map(compare, align_coded_batches(self, published, taken, step))
+        yield from map(compare, align_coded_batches(self, published, taken, step, columns))
 
     def refuse_unseen(self, folder: Path) -> None:  # noqa: B027  (most engines see what we see)
         """Stop if whoever counts does not see a folder in which files will be written."""

@@ -21,6 +21,7 @@ from sfumato.data.basket_files import (
 )
 from sfumato.data.formulas import escape_words, find_formulas, summarize_formulas, unescape_words
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets
 from sfumato.errors import ClaimBroken, DataError, PolicyError
 from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
@@ -135,10 +136,12 @@ def _put_codes(codes: Codes, is_empty: Any) -> Ints:
     return placed
 
 
-def open_published_baskets(path: Path, form: Any, scratch: Path, *, escaped: bool) -> StoredBaskets:
+def open_published_baskets(
+    path: Path, form: Any, scratch: Path, engine: ChosenEngine, *, escaped: bool
+) -> StoredBaskets:
     """The baskets of a release, read as its certificate describes them."""
     rename = unescape_words if escaped else None
-    return open_stored_baskets(BasketSource(path, form), scratch, "published", rename)
+    return open_stored_baskets(BasketSource(path, form), scratch, "published", rename, engine)
 
 
 def refuse_changed_baskets(plan: StoredHidingPlan, read: StoredBaskets) -> None:

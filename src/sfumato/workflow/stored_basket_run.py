@@ -14,6 +14,7 @@ from sfumato.attack import Attack, Outcome, Remining
 from sfumato.attack.baskets.stored_remining import run_stored_remining
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.choice import EngineChoice
+from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.measure.baskets.stored_hiding import (
@@ -57,11 +58,11 @@ def _run_in_scratch(
 
     key = load_signing_key()
     report_progress("reading")
-    original = open_stored_baskets(describe_basket_source(policy), scratch)
+    original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
     sealed = commit_to_source(policy.data.path)
     plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
     with target.stage_folders() as staging:
-        published = _write_and_read_back(policy, plan, staging, scratch)
+        published = _write_and_read_back(policy, plan, staging, scratch, choice.name)
         findings = _measure_claims(plan, published)
         refuse_broken(findings)
         release = replace(plan.release, data=published)
@@ -96,13 +97,13 @@ def describe_basket_source(policy: Policy) -> BasketSource:
 
 
 def _write_and_read_back(
-    policy: Policy, plan: StoredHidingPlan, staging: StagingFolder, scratch: Path
+    policy: Policy, plan: StoredHidingPlan, staging: StagingFolder, scratch: Path, engine: ChosenEngine
 ) -> StoredBaskets:
     """Write the baskets and read them again: from here on only the file counts."""
     escape = policy.output.escape_formulas
     form = write_published_baskets(plan, staging.release, policy.output.format, escape=escape)
     path = staging.release / find_shape(plan.original).name_file(form)
-    published = open_published_baskets(path, form, scratch, escaped=escape and form == "long")
+    published = open_published_baskets(path, form, scratch, engine, escaped=escape and form == "long")
     refuse_changed_baskets(plan, published)
     return published
 

@@ -21,8 +21,6 @@ _RUNS = (
     "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
     "rule_inference, and a release in Parquet"
 )
-_ON_SPARK = ("generalize", "partition", "add_noise", "randomize_response")
-"""The methods that decide by counting where rows are, and whose plans can be sent to executors."""
 
 
 def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
@@ -32,13 +30,9 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
         return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
     reasons = list_unsupported(policy)
     if name in ("duckdb", "spark"):
-        if name == "spark":
-            tags = [method.method for method in policy.protect]
-            reasons += ["baskets"] if policy.shape == "baskets" else []
-            reasons += [tag for tag in tags if tag in STORED_METHODS and tag not in _ON_SPARK]
         if reasons:
             raise PolicyError(
-                f"the engine {name} does not run {', '.join(reasons)}; it runs {_describe_runnable(policy, name)}. "
+                f"the engine {name} does not run {', '.join(reasons)}; it runs {_describe_runnable(policy)}. "
                 "Change the policy, or use --engine memory"
             )
         return EngineChoice(name, "as asked")
@@ -56,17 +50,17 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
     return choice
 
 
-def describe_supported(engine: EngineName = "duckdb") -> str:
-    """What duckdb or Spark runs, in words."""
-    methods = [known.words for tag, known in STORED_METHODS.items() if engine != "spark" or tag in _ON_SPARK]
-    listed = " or ".join([", ".join(methods[:-1]), methods[-1]] if methods[1:] else methods)
+def describe_supported() -> str:
+    """What duckdb and Spark run, in words."""
+    methods = [known.words for known in STORED_METHODS.values()]
+    listed = f"{', '.join(methods[:-1])} or {methods[-1]}"
     return f"{listed} as the only method, {_RUNS}"
 
 
-def _describe_runnable(policy: Policy, engine: EngineName) -> str:
-    """What the engine runs of the kind of data that a policy is about."""
-    if policy.shape != "baskets" or engine == "spark":
-        return describe_supported(engine)
+def _describe_runnable(policy: Policy) -> str:
+    """What the engines run of the kind of data that a policy is about."""
+    if policy.shape != "baskets":
+        return describe_supported()
     return f"{describe_stored_hiding()}, as the only method, and the attack remining"
 
 
@@ -77,6 +71,8 @@ def _list_unsupported_baskets(policy: Policy) -> list[str]:
     found += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
     if policy.data.format == "comma":
         found.append("format = comma")
+    if is_spark_table(policy.data.path):
+        found.append("baskets in a table of Spark")
     if policy.output.order != "as_read":
         found.append(f"order = {policy.output.order}")
     return found

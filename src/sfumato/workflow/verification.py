@@ -202,7 +202,7 @@ def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) 
     body = certificate.body
     path = root / body["data"]["file"]
     if body["data"]["shape"] == "baskets":
-        with open_verified_baskets(path, body["data"]) as baskets:
+        with open_verified_baskets(path, body["data"], choice.name) as baskets:
             yield baskets
         return
     with open_scratch_folder() as scratch:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engine.choice import EngineChoice, choose_by_cells, choose_by_letters
-from sfumato.engine.engine_names import EngineName
+from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.errors import CertificateRefused, PolicyError
@@ -22,11 +22,13 @@ def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: 
     data = certificate.body["data"]
     stored = data["shape"] == "table" and data["format"] == "parquet"
     countable = all(claim["measure"] in BASKET_MEASURES for claim in certificate.body["claims"])
-    if data["shape"] == "baskets" and engine != "spark" and countable:
+    if data["shape"] == "baskets" and countable:
         return choose_by_letters(_measure_file(root, str(data["file"])), engine)
     if engine in ("duckdb", "spark") and not stored:
-        also = ", and baskets in which something was hidden" if engine == "duckdb" else ""
-        raise PolicyError(f"the engine {engine} verifies tables in Parquet{also}; use --engine memory")
+        raise PolicyError(
+            f"the engine {engine} verifies tables in Parquet, and baskets in which something was hidden; use --engine "
+            "memory"
+        )
     if not stored:
         return EngineChoice("memory", "which reads this kind of data")
     return choose_by_cells(data["rows"] * data["columns"], engine)
@@ -41,7 +43,7 @@ def _measure_file(root: Path, name: str) -> int:
 
 
 @contextmanager
-def open_verified_baskets(path: Path, data: Mapping[str, Any]) -> Iterator[StoredBaskets]:
+def open_verified_baskets(path: Path, data: Mapping[str, Any], engine: ChosenEngine) -> Iterator[StoredBaskets]:
     """The baskets of an untrusted release, as codes in a private folder."""
     from sfumato.workflow.stored_basket_files import open_published_baskets
 
@@ -49,7 +51,7 @@ def open_verified_baskets(path: Path, data: Mapping[str, Any]) -> Iterator[Store
     with open_scratch_folder() as scratch:
         with refuse_hostile("the data file cannot be read as the certificate describes it"):
             escaped = bool(data.get("escaped_formulas", False))
-            baskets = open_published_baskets(path, data["format"], scratch, escaped=escaped)
+            baskets = open_published_baskets(path, data["format"], scratch, engine, escaped=escaped)
         yield baskets
 
 

@@ -17,13 +17,16 @@ from sfumato.progress import report_progress
 
 def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:
     """The distinct rows, by the columns of the people, that some of the people may be behind, and how many each."""
-    names, done = people.columns, 0
+    names = people.columns
     parts: list[pl.DataFrame] = []
     known = people.unique()
-    for batch in rows.iterate_batches(names):
+
+    def select_batch(batch: pl.DataFrame, first: int) -> tuple[int, list[pl.DataFrame]]:
+        return first, list(_select_fitting(batch.group_by(names).len(COUNT), known))
+
+    for done, found in rows.examine_batches(select_batch, names):
         report_progress("looking people up", done, rows.height)
-        done += batch.height
-        parts += _select_fitting(batch.group_by(names).len(COUNT), known)
+        parts += found
     empty = pl.DataFrame(schema={**{name: rows.schema[name] for name in names}, COUNT: pl.UInt32})
     return sort_counts(pl.concat([empty, *parts]).group_by(names).agg(pl.col(COUNT).sum()))
 

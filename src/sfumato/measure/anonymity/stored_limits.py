@@ -6,7 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sfumato.engine.aligned_batches import align_batches
+import polars as pl
+
+from sfumato.engine.aligned_batches import AlignedBatch
+from sfumato.engine.coded_columns import spell_coded_columns
+from sfumato.engine.stored_rows import Found
 from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 from sfumato.measure.truth import count_changed_kept_cells
 from sfumato.release import Number
@@ -16,53 +20,61 @@ if TYPE_CHECKING:
     from sfumato.measure.anonymity.stored_claims import StoredEvidence
 
 Arguments = Mapping[str, Any]
+_STEP = "comparing with the originals"
 
 
 def _count_beyond(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    return sum(count_beyond_limits(part, **arguments) for part in _read_parts(evidence, arguments["column"]))
+    return sum(_examine(evidence, arguments["column"], lambda part: count_beyond_limits(part, **arguments)))
 
 
 def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
     """The rows at each limit in the whole file, then the fewer."""
     column = arguments["column"]
     ends = [{end: limit} for end, limit in arguments.items() if end != "column" and limit is not None]
-    totals = [0] * len(ends)
-    for part in _read_parts(evidence, column):
-        totals = [total + count_rows_at_limits(part, column, **end) for total, end in zip(totals, ends, strict=True)]
-    return min(totals, default=0)
+    parts = _examine(evidence, column, lambda part: [count_rows_at_limits(part, column, **end) for end in ends])
+    return min(map(sum, zip(*parts, strict=True)), default=0)
 
 
 def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    parts = _compare_parts(evidence, [arguments["column"]])
-    return sum(count_miscoded_cells(before, after, **arguments) for before, after in parts)
+    return _compare(evidence, [arguments["column"]], lambda before, after: count_miscoded_cells(before, after, **arguments))
 
 
 def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Number:
     columns = list(arguments["columns"])
-    parts = _compare_parts(evidence, columns) if columns else iter(())
-    return sum(count_changed_kept_cells(before, after, columns) for before, after in parts)
+    if not columns:
+        return 0
+    return _compare(evidence, columns, lambda before, after: count_changed_kept_cells(before, after, columns))
 
 
-def _read_parts(evidence: StoredEvidence, column: str) -> Iterator[Table]:
-    """The column with no row, which shows its type, and then with some rows at a time."""
+def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], Found]) -> Iterator[Found]:
+    """What is found in the column with no row, which shows its type, and then in some rows at a time."""
     outline = evidence.published.outline
-    yield outline
-    for batch in evidence.published.rows.iterate_batches([column]):
-        yield outline.with_frame(batch)
+
+    def examine_batch(batch: pl.DataFrame, _: int) -> Found:
+        return examine(outline.with_frame(batch))
+
+    yield examine(outline)
+    yield from evidence.published.rows.examine_batches(examine_batch, [column])
 
 
-def _compare_parts(evidence: StoredEvidence, columns: list[str]) -> Iterator[tuple[Table, Table]]:
+def _compare(evidence: StoredEvidence, columns: list[str], count: Callable[[Table, Table], int]) -> int:
+    """What is counted in some columns of published rows beside their originals."""
     assert evidence.comparison is not None
     compared = evidence.comparison
-    rows = compared.original.rows, compared.published.rows, compared.taken
-    for before, after in align_batches(*rows, "comparing with the originals", columns):
-        yield compared.original.outline.with_frame(before), compared.published.outline.with_frame(after)
+    original, published = compared.original.outline, compared.published.outline
+
+    def count_batch(batch: AlignedBatch) -> int:
+        before, after = map(spell_coded_columns, batch)
+        return count(original.with_frame(before), published.with_frame(after))
+
+    rows = compared.original.rows
+    return sum(rows.compare_batches(compared.published.rows, compared.taken, count_batch, _STEP, columns))
 
 
 LIMIT_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
-    "beyond_limits": _count_beyond,
-    "rows_at_limits": _count_at_limits,
-    "miscoded_cells": _count_miscoded,
+    "count_beyond_limits": _count_beyond,
+    "count_rows_at_limits": _count_at_limits,
+    "count_miscoded_cells": _count_miscoded,
     "kept_cells_changed": _count_changed_kept,
 }
 """Claims about caps and kept columns that can be measured on a file."""

@@ -62,13 +62,16 @@ def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Nu
     published = evidence.published
     secrets = list_private_values(published.outline, len(published), require_hidden_entries(evidence.details))
     rows = {str(name): part["row"].sort().to_numpy() for (name,), part in secrets.group_by("column")}
-    visible = begin = 0
-    for batch in published.rows.iterate_coded_batches(list(rows)) if rows else ():
+
+    def count_visible(batch: pl.DataFrame, first: int) -> pl.DataFrame:
+        visible = 0
         for name, all_rows in rows.items():
-            here = all_rows[slice(*np.searchsorted(all_rows, (begin, begin + batch.height)))] - begin
+            here = all_rows[slice(*np.searchsorted(all_rows, (first, first + batch.height)))] - first
             visible += int(batch[name].is_not_null().gather(here).sum())
-        begin += batch.height
-    return visible
+        return pl.DataFrame({"visible": [visible]})
+
+    found = published.rows.map_batches(count_visible, list(rows)) if rows else ()
+    return sum(int(part["visible"][0]) for part in found)
 
 
 def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:

@@ -21,7 +21,6 @@ from sfumato.engine.choice import choose_basket_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
-from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import Itemsets, Kind, find_itemsets, frequent_itemsets
 from sfumato.public.thresholds import Support, compute_least_count
 
@@ -49,13 +48,11 @@ def open_baskets(
     """The baskets of a file, in memory or as codes in a private folder: as asked, or by their size."""
     source = BasketSource(str(path), **options)
     chosen = choose_basket_engine(source, engine).name
-    if chosen == "spark":
-        raise PolicyError("the engine spark does not mine baskets; use duckdb or memory")
     if chosen == "memory":
         yield Baskets.read(path, **options)
         return
     with open_scratch_folder() as scratch:
-        yield open_stored_baskets(source, scratch)
+        yield open_stored_baskets(source, scratch, engine=chosen)
 
 
 def find_stored_itemset_frame(

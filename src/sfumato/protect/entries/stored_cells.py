@@ -43,13 +43,21 @@ def read_stored_cells(
         CodeMap(listed, np.arange(low, low + len(listed), dtype=np.int32), NOTHING)
         for listed, low in zip(values, first[:-1].tolist(), strict=True)
     ]
+    kind = codes.dtype
+
+    def number_batch(batch: pl.DataFrame, _: int) -> pl.DataFrame:
+        numbers = {}
+        for mapping, name in zip(maps, names, strict=True):
+            listed, places = split_column(batch[name])
+            numbers[name] = mapping.map_cells(listed).to_numpy()[places].astype(kind)
+        return pl.DataFrame(numbers)
+
     begin = 0
-    for batch in table.rows.iterate_coded_batches(names):
+    for numbers in table.rows.map_batches(number_batch, names):
         report_progress("numbering entries", begin, len(table))
         for index, name in enumerate(names):
-            listed, places = split_column(batch[name])
-            codes[begin : begin + batch.height, index] = maps[index].map_cells(listed).to_numpy()[places]
-        begin += batch.height
+            codes[begin : begin + numbers.height, index] = numbers[name].to_numpy()
+        begin += numbers.height
     cells = TableCells(tuple(names), values, first, codes, np.zeros(codes.shape, dtype=np.uint8))
     _EntryMarks(table, cells, chance).mark_all(entries)
     return cells
@@ -140,8 +148,11 @@ class _EntryMarks:
 
     def _read_flags(self, name: str, flag: Callable[[pl.Series], pl.Series]) -> Flags:
         """Flags of a column that is not published, and not held."""
-        batches = self.table.rows.iterate_batches([name])
-        return np.concatenate([np.zeros(0, dtype=np.bool_), *(flag(batch[name]).to_numpy() for batch in batches)])
+
+        def flag_batch(batch: pl.DataFrame, _: int) -> Flags:
+            return flag(batch[name]).to_numpy()
+
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *self.table.rows.examine_batches(flag_batch, [name])])
 
 
 def _list_places(known: Sequence[Flags]) -> Iterator[tuple[int, Ints]]:
