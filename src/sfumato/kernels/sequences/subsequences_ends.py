@@ -25,7 +25,7 @@ from sfumato.kernels.sequences.subsequences_closed import (
     split_elements,
 )
 from sfumato.kernels.sequences.subsequences_join_rows import number_extensions, open_joins
-from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, MOST_WORDS, JoinRows, JoinStack, search_joins
+from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinStack, search_joins
 from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
@@ -278,7 +278,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
         return DONE
     if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
         kept = number_extensions(search, begin, end, last, length)
-        if kept <= MOST_ITEMS and support * (kept + 2) <= MOST_WORDS:
+        if kept <= MOST_ITEMS:
             if kept and open_joins(search, begin, end, last, length, kept) == GROW:
                 return GROW
             give_pattern(state, search.output, search.path, length, support)

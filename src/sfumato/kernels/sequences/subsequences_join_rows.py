@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Lay out rows for the search over words of `subsequences_joins`: whole rows where few items are frequent, else the rows
-of a pattern, from where its leftmost match ends, with only the items that are frequent there."""
+"""Lay out rows for the search over words of `subsequences_joins`: whole rows where few items are frequent, else the
+rows of a pattern, from where its leftmost match ends, with only the items that are frequent there."""
 
 from __future__ import annotations
 
@@ -13,56 +13,31 @@ from sfumato.kernels.bits import popcount
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_joins import (  # isort: skip
-    JOINING, MOST_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences, open_join_children,
+    HOLDS, JOINING, MOST_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences, open_join_children,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    GROW, JOIN_BITS, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, JOIN_WORDS, LARGEST, LEAST, MASK_ITEMS,
-    PREFIX, WORK_LEFT, find_lowest_bit, is_short, take_serial,
+    GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, LARGEST, LEAST, MASK_ITEMS, PREFIX, WORK_LEFT,
+    find_lowest_bit, is_short, take_serial,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS
 
 
 @part
-def _begin_row(rows, word, length, width):  # type: ignore[no-untyped-def]
-    """Clear the bitmaps of a row that begins at a word; returns the word after its last."""
-    end = word + ((length + 63) >> 6)
-    for index in range(word * width, end * width):
-        rows.bits[index] = 0
-    for index in range(word, end):
-        rows.word_ends[index] = np.uint32(end)
-    return end
-
-
-@part
-def _list_occurrences_of(rows, token, mask, base, bit, occurrence):  # type: ignore[no-untyped-def]
-    """Put an element into the bitmaps of its items, and note what joins each; returns the next occurrence."""
-    left = mask
-    while left:
-        item = np.int64(find_lowest_bit(left))
-        left &= left - np.uint64(1)
-        rows.bits[base + item] |= bit
-        together = rows.nearest[item] | left
-        rows.joining[occurrence] = together
-        rows.nearest[item] = together
-        occurrence += 1
-    return occurrence
-
-
-@part
-def _fill_row(state, rows, begin, end, word, width, occurrence):  # type: ignore[no-untyped-def]
+def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-def]
     """Fill in all that follows from the masks of a row's elements, the last first; returns the next occurrence."""
     behind = np.uint64(0)
     for token in range(end - 1, begin - 1, -1):
-        mask = rows.masks[token]
         rows.after[token] = behind
         rows.begins[token] = np.uint32(occurrence)
-        behind |= mask
-        slot = token - begin
-        base, bit = (word + (slot >> 6)) * width, np.uint64(1) << np.uint64(slot & 63)
-        if mask & (mask - np.uint64(1)):
-            rows.bits[base + width - 1] |= bit
-            state[LARGEST] = max(state[LARGEST], np.int64(popcount(mask)))
-        occurrence = _list_occurrences_of(rows, token, mask, base, bit, occurrence)
+        behind |= rows.masks[token]
+        left = rows.masks[token] & ~HOLDS
+        state[LARGEST] = max(state[LARGEST], np.int64(popcount(left)))
+        while left:
+            item = np.int64(find_lowest_bit(left))
+            left &= left - np.uint64(1)
+            together = rows.nearest[item] | left
+            rows.nearest[item], rows.joining[occurrence] = together, together
+            occurrence += 1
     while behind:
         rows.nearest[np.int64(find_lowest_bit(behind))] = 0
         behind &= behind - np.uint64(1)
@@ -70,7 +45,7 @@ def _fill_row(state, rows, begin, end, word, width, occurrence):  # type: ignore
 
 
 @part
-def _enter_row(rows, tasks, cursor, begin, end, word):  # type: ignore[no-untyped-def]
+def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
     """Note the first element with each item of a row."""
     left = rows.after[begin] | rows.masks[begin]
     token = begin
@@ -81,7 +56,7 @@ def _enter_row(rows, tasks, cursor, begin, end, word):  # type: ignore[no-untype
             item = np.int64(find_lowest_bit(found))
             found &= found - np.uint64(1)
             entry = cursor[item]
-            tasks.tokens[entry], tasks.slots[entry] = np.uint32(token), np.uint32((word << 6) + token - begin)
+            tasks.tokens[entry] = np.uint32(token)
             cursor[item] = entry + 1
         token += 1
 
@@ -89,8 +64,7 @@ def _enter_row(rows, tasks, cursor, begin, end, word):  # type: ignore[no-untype
 @compile_kernel(f"void(int64[::1], {TOKENS}, {OFFSETS}, JoinRows, JoinTasks, int64[::1])")
 def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # type: ignore[no-untyped-def]
     """Turn all sequences into words and list the first elements with each item; `cursor` says where these begin."""
-    width = state[MASK_ITEMS] + 2
-    token, word, occurrence = np.int64(0), np.int64(0), np.int64(0)
+    token, occurrence = np.int64(0), np.int64(0)
     for row in range(offsets.shape[0] - 1):
         begin = token
         for element in range(offsets[row], offsets[row + 1]):
@@ -103,10 +77,8 @@ def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # t
                 rows.masks[token] = mask
                 token += 1
         if token > begin:
-            word_end = _begin_row(rows, word, token - begin, width)
-            occurrence = _fill_row(state, rows, begin, token, word, width, occurrence)
-            _enter_row(rows, tasks, cursor, begin, token, word)
-            word = word_end
+            occurrence = _fill_row(state, rows, begin, token, occurrence)
+            _enter_row(rows, tasks, cursor, begin)
 
 
 @compile_kernel("void(int64[::1], JoinRows, JoinTasks, JoinStack)")
@@ -218,23 +190,20 @@ def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lacks_join_room(search, begin, end, width):  # type: ignore[no-untyped-def]
+def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
     """Whether an array is too short for the rows behind a pattern."""
     state, rows, joined = search.state, search.rows, search.joined
-    tokens, words, count, occurrences = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    tokens, count, occurrences = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
         element = np.int64(search.stack.elements[entry])
         row_end = np.int64(rows.row_ends[rows.row_of[element]])
-        length = row_end - element
-        tokens, words, count = tokens + length, words + ((length + 63) >> 6), count + 1
+        tokens, count = tokens + row_end - element, count + 1
         occurrences += rows.starts[row_end] - rows.starts[element]
         entry = _join_row_end(search, entry, end)
     return (
         is_short(state, JOIN_TOKENS, joined.masks.shape[0], tokens)
         or is_short(state, JOIN_OCCURRENCES, joined.joining.shape[0], occurrences)
-        or is_short(state, JOIN_BITS, joined.bits.shape[0], words * width)
-        or is_short(state, JOIN_WORDS, joined.word_ends.shape[0], words)
         or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], count)
     )
 
@@ -248,7 +217,7 @@ class _MaskedRow(NamedTuple):
 
 @part
 def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped-def]
-    """Write the masks of what is behind a pattern in a row, and which elements hold its last one in place of `after`."""
+    """Write the masks of what is behind a pattern in a row."""
     rows, joined, elements = search.rows, search.joined, search.stack.elements
     first = np.int64(elements[entry])
     is_extended = False
@@ -259,28 +228,24 @@ def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped
         if mask or element == first:
             holds = is_end and (mask & above) != 0
             is_extended |= holds or (mask != 0 and element > first)
-            joined.masks[token], joined.after[token] = mask, np.uint64(holds)
+            joined.masks[token] = mask | (HOLDS if holds else np.uint64(0))
             token += 1
     return _MaskedRow(token, is_extended)
 
 
 @part
-def _join_rows(search, begin, end, above, width):  # type: ignore[no-untyped-def]
+def _join_rows(search, begin, end, above):  # type: ignore[no-untyped-def]
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
     joined, stack = search.joined, search.join_stack
-    token, word, count, occurrence = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
         next_row = _join_row_end(search, entry, end)
         row = _mask_row(search, entry, next_row, token, above)
         if row.is_extended:
-            stack.tokens[count], stack.slots[count] = np.uint32(token), np.uint32(word << 6)
-            word_end = _begin_row(joined, word, row.end - token, width)
-            for held in range(token, row.end):
-                slot = held - token
-                joined.bits[(word + (slot >> 6)) * width + width - 2] |= joined.after[held] << np.uint64(slot & 63)
-            occurrence = _fill_row(search.state, joined, token, row.end, word, width, occurrence)
-            token, word, count = row.end, word_end, count + 1
+            stack.tokens[count] = np.uint32(token)
+            occurrence = _fill_row(search.state, joined, token, row.end, occurrence)
+            token, count = row.end, count + 1
         entry = next_row
     return count
 
@@ -289,7 +254,7 @@ def _join_rows(search, begin, end, above, width):  # type: ignore[no-untyped-def
 def open_joins(search, begin, end, last, length, kept):  # type: ignore[no-untyped-def]
     """Begin a search over words behind a pattern; returns GROW if there is no room for it."""
     state, joined = search.state, search.joined
-    if _lacks_join_room(search, begin, end, kept + 2):
+    if _lacks_join_room(search, begin, end):
         return GROW
     lower = np.uint64(0)
     for item in range(last + 1):
@@ -297,9 +262,8 @@ def open_joins(search, begin, end, last, length, kept):  # type: ignore[no-untyp
     above = ~((np.uint64(1) << lower) - np.uint64(1))
     state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept, length, -1, 1
     _list_partners(search, kept)
-    count = _join_rows(search, begin, end, above, kept + 2)
-    lasts = np.uint64(1) << np.uint64(kept)
-    pattern = JoinPattern(np.int64(0), count, np.int64(-1), lasts, ~np.uint64(0), above)
+    count = _join_rows(search, begin, end, above)
+    pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), above)
     return open_join_children(state, joined, search.join_stack, pattern, np.int64(0), count)
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Search for subsequences of itemsets where at most 62 items are frequent, or are behind a pattern: sets are one word.
 
-As in `subsequences_masks`, each element knows the items of the elements after it, each row has a bitmap of elements for
-each item, and a pattern is not followed where nothing can extend it. Each item of an element knows what can join it
-there or in a later element of the row that holds it. What can join several items is in the elements that hold all of
-them, which are what their bitmaps have in common. Two further bitmaps, called columns like those of the items, say
-which elements hold the last element of the pattern that the search began with, and which hold more than one item.
+As in `subsequences_masks`, each element knows the items of the elements after it, and a pattern's rows are not listed
+where nothing can extend it. Each item of an element knows what can join it there or in a later element of the row that
+holds it. What can join several items is in the elements that hold all of them. The next element with each of several
+items is found by reading the row on until all are found: the elements of a row are next to each other, and this takes
+less time than to look each item up.
 
-A pattern's rows are entries (token, slot) of the elements where its leftmost match ends.
+A pattern's rows are entries: the elements where its leftmost match ends.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
 )  # fmt: skip
 
 MOST_ITEMS = 62
-MOST_WORDS = 1 << 26
-"""Half a gigabyte: a pattern whose rows would take more is extended without words."""
+HOLDS = np.uint64(1 << 62)
+"""In the mask of an element: it holds the last element of the pattern that the search began with."""
 MOST_CHILDREN = 128
 """Of one pattern: each item can follow or join."""
 JOINING = 64
@@ -42,17 +42,13 @@ class JoinRows(NamedTuple):
     """Rows of elements of at most 62 different items, whole or from the end of a pattern's leftmost match on."""
 
     masks: Words
-    """For each token, an element: its items."""
+    """For each token, an element: its items, and whether it `HOLDS`."""
     after: Words
     """And the items of the elements after it in its row."""
     begins: Unsigned
     """And where its occurrences begin, one for each of its items."""
     joining: Words
     """For each occurrence, the larger items that are with it there or with its item in a later element of the row."""
-    bits: Words
-    """For each word of a row and each column, the slots of the elements that are in it."""
-    word_ends: Unsigned
-    """For each word, the word after the last of its row."""
     nearest: Words
     """For each item, what is with it in the elements of a row that are laid out so far."""
     followed: Words
@@ -75,7 +71,6 @@ class JoinTasks(NamedTuple):
 
     starts: Ints
     tokens: Unsigned
-    slots: Unsigned
 
 
 @record
@@ -89,19 +84,22 @@ class JoinStack(NamedTuple):
     ends: Ints
     supports: Ints
     lasts: Words
-    """The columns that an element must be in to hold the last element of each pattern."""
+    """What the mask of an element must have if it holds the last element of each pattern."""
     follows: Words
-    """The items that may follow each pattern; it has entries only if some may extend it."""
+    """The items that may follow each pattern; it has entries only in rows where something may extend it."""
     joins: Words
     """The items that may join it."""
     tokens: Unsigned
-    slots: Unsigned
     occurrences: Unsigned
     """For the entries of a visited pattern that ends in a single item: where that is."""
     joinable: Words
     """For those of another: what can join its last element in that row."""
     tally: Ints
     planes: Words
+    wanted_follows: Words
+    """For each extension that is listed, the items that may follow it."""
+    wanted_joins: Words
+    """And those that may join it."""
 
 
 class JoinPattern(NamedTuple):
@@ -117,28 +115,13 @@ class JoinPattern(NamedTuple):
 
 
 @part
-def _find_holding(bits, base, lasts):  # type: ignore[no-untyped-def]
-    """The slots of a word whose elements are in all of some columns."""
-    found = ~np.uint64(0)
-    left = lasts
-    while left and found:
-        found &= bits[base + np.int64(find_lowest_bit(left))]
-        left &= left - np.uint64(1)
-    return found
-
-
-@part
-def _list_joinable(rows, token, slot, lasts, wanted, width):  # type: ignore[no-untyped-def]
+def _list_joinable(rows, token, lasts, wanted):  # type: ignore[no-untyped-def]
     """Those of some items that can join the last element of a pattern in one row."""
-    joinable = np.uint64(0)
-    word = slot >> 6
-    since = ~np.uint64(0) << np.uint64(slot & 63)
-    for here in range(word, np.int64(rows.word_ends[word])):
-        left = _find_holding(rows.bits, here * width, lasts) & since
-        while left:
-            joinable |= rows.masks[token + (here << 6) + np.int64(find_lowest_bit(left)) - slot]
-            left &= left - np.uint64(1)
-        since = ~np.uint64(0)
+    joinable = rows.masks[token]
+    while rows.after[token] & lasts == lasts:
+        token += 1
+        if rows.masks[token] & lasts == lasts:
+            joinable |= rows.masks[token]
     return joinable & wanted
 
 
@@ -162,8 +145,7 @@ def _count_joined(rows, stack, pattern, items):  # type: ignore[no-untyped-def]
             tally[JOINING + item] = tally[item]
         return
     for entry in range(begin, end):
-        token, slot = np.int64(stack.tokens[entry]), np.int64(stack.slots[entry])
-        found = _list_joinable(rows, token, slot, pattern.lasts, pattern.joins, items + 2)
+        found = _list_joinable(rows, np.int64(stack.tokens[entry]), pattern.lasts, pattern.joins)
         joinable[entry - begin] = found
         while found:
             tally[JOINING + np.int64(find_lowest_bit(found))] += 1
@@ -192,56 +174,43 @@ def _count_children(state, rows, stack, pattern):  # type: ignore[no-untyped-def
 
 
 @part
-def _push(stack, child, token, slot, target):  # type: ignore[no-untyped-def]
-    """Write an entry to where the tally of a child points."""
-    entry = stack.tally[child]
-    stack.tokens[entry] = np.uint32(token + target - slot)
-    stack.slots[entry] = np.uint32(target)
-    stack.tally[child] = entry + 1
+def _push(rows, stack, found, token, first):  # type: ignore[no-untyped-def]
+    """Write an entry of each of some children, if anything may extend it there, to where its tally points."""
+    behind = rows.after[token]
+    around = behind | rows.masks[token]
+    while found:
+        number = first + np.int64(find_lowest_bit(found))
+        found &= found - np.uint64(1)
+        place = stack.tally[number]
+        stack.tokens[place] = np.uint32(token)
+        stack.tally[number] = place + (
+            ((behind & stack.wanted_follows[number]) | (around & stack.wanted_joins[number])) != 0
+        )
 
 
 @part
-def _push_followers(rows, stack, token, slot, wanted, width):  # type: ignore[no-untyped-def]
-    """The next element with each of some items."""
-    left = rows.after[token] & wanted
-    above = ~((np.uint64(2) << np.uint64(slot & 63)) - np.uint64(1))
-    while left:
-        item = np.int64(find_lowest_bit(left))
-        left &= left - np.uint64(1)
-        word = slot >> 6
-        found = rows.bits[word * width + item] & above
-        while found == 0:
-            word += 1
-            found = rows.bits[word * width + item]
-        _push(stack, item, token, slot, (word << 6) + np.int64(find_lowest_bit(found)))
-
-
-@part
-def _push_joined(rows, stack, token, slot, lasts, wanted, width):  # type: ignore[no-untyped-def]
-    """The first element that holds the last one of a pattern with each of some items."""
-    left = wanted
-    while left:
-        item = np.int64(find_lowest_bit(left))
-        left &= left - np.uint64(1)
-        columns = lasts | (np.uint64(1) << np.uint64(item))
-        word = slot >> 6
-        found = _find_holding(rows.bits, word * width, columns) & (~np.uint64(0) << np.uint64(slot & 63))
-        while found == 0:
-            word += 1
-            found = _find_holding(rows.bits, word * width, columns)
-        _push(stack, JOINING + item, token, slot, (word << 6) + np.int64(find_lowest_bit(found)))
-
-
-@part
-def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins, width):  # type: ignore[no-untyped-def]
-    """Write the entries of the children that have any."""
+def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: ignore[no-untyped-def]
+    """Write the entries of the children that have any: the first element that each item follows or joins in."""
     for entry in range(pattern.begin, pattern.end):
-        token, slot = np.int64(stack.tokens[entry]), np.int64(stack.slots[entry])
-        _push_followers(rows, stack, token, slot, pushed_follows, width)
+        token, place = np.int64(stack.tokens[entry]), entry - pattern.begin
+        joins = np.uint64(0)
         if pushed_joins:
-            place = entry - pattern.begin
-            joinable = rows.joining[stack.occurrences[place]] if pattern.item >= 0 else stack.joinable[place]
-            _push_joined(rows, stack, token, slot, pattern.lasts, joinable & pushed_joins, width)
+            joins = rows.joining[stack.occurrences[place]] if pattern.item >= 0 else stack.joinable[place]
+            joins &= pushed_joins
+            found = rows.masks[token] & joins
+            joins ^= found
+            _push(rows, stack, found, token, JOINING)
+        follows = rows.after[token] & pushed_follows
+        while follows | joins:
+            token += 1
+            mask = rows.masks[token]
+            found = mask & follows
+            follows ^= found
+            _push(rows, stack, found, token, np.int64(0))
+            if joins and mask & pattern.lasts == pattern.lasts:
+                found = mask & joins
+                joins ^= found
+                _push(rows, stack, found, token, JOINING)
 
 
 @part
@@ -251,12 +220,10 @@ def _describe_child(state, rows, stack, pattern, child, number, frequent_follows
     What extends a pattern extends what it is made of, so that it is looked for only among what the parent's extensions
     and the pairs leave.
     """
-    items, item = state[MASK_ITEMS], number & (JOINING - 1)
-    bit, rich = np.uint64(1) << np.uint64(item), np.uint64(1) << np.uint64(items + 1)
-    joins = number >= JOINING
+    item, joins = number & (JOINING - 1), number >= JOINING
     stack.items[child] = np.int32(number)
-    stack.lasts[child] = bit | (pattern.lasts if joins else rich)
-    held = popcount(stack.lasts[child] & ((np.uint64(1) << np.uint64(items)) - np.uint64(1)))
+    stack.lasts[child] = (np.uint64(1) << np.uint64(item)) | (pattern.lasts if joins else np.uint64(0))
+    held = popcount(stack.lasts[child] & ~HOLDS)
     stack.follows[child], stack.joins[child] = np.uint64(0), np.uint64(0)
     if state[PREFIX] + state[JOIN_DEPTH] + 2 < state[MAX_LENGTH]:
         stack.follows[child] = frequent_follows & rows.followed[item]
@@ -316,11 +283,15 @@ def open_join_children(state, rows, stack, pattern, child, top):  # type: ignore
         if _describe_child(state, rows, stack, pattern, child, number, frequent.follows, frequent.joins):
             pushed_follows |= bit if number < JOINING else np.uint64(0)
             pushed_joins |= bit if number >= JOINING else np.uint64(0)
+            stack.wanted_follows[number], stack.wanted_joins[number] = stack.follows[child], stack.joins[child]
             top, tally[number] = top + tally[number], top
         stack.ends[child] = top
         child += 1
     if pushed_follows | pushed_joins:
-        _push_entries(rows, stack, pattern, pushed_follows, pushed_joins, items + 2)
+        _push_entries(rows, stack, pattern, pushed_follows, pushed_joins)
+        for other in range(stack.frames[depth + 1, AT], child):
+            if stack.follows[other] | stack.joins[other]:
+                stack.ends[other] = tally[stack.items[other]]
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
     state[JOIN_DEPTH] = depth + 1
     return DONE
@@ -369,12 +340,12 @@ def begin_joins(state, rows, tasks, stack, first, stop):  # type: ignore[no-unty
     for item in range(first, stop):
         child = item - first
         stack.items[child], stack.begins[child] = np.int32(item), top
-        stack.lasts[child] = (np.uint64(1) << np.uint64(item)) | (np.uint64(1) << np.uint64(state[MASK_ITEMS] + 1))
+        stack.lasts[child] = np.uint64(1) << np.uint64(item)
         is_last = state[MAX_LENGTH] == 1
         stack.follows[child] = np.uint64(0) if is_last else rows.followed[item]
         stack.joins[child] = np.uint64(0) if is_last else rows.joined[item]
         for entry in range(tasks.starts[item], tasks.starts[item + 1]):
-            stack.tokens[top], stack.slots[top] = tasks.tokens[entry], tasks.slots[entry]
+            stack.tokens[top] = tasks.tokens[entry]
             top += 1
         stack.ends[child], stack.supports[child] = top, top - stack.begins[child]
     stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top

@@ -4,7 +4,7 @@
 Each token knows the set of items after it in its row, so that the rows of a pattern are counted for all extensions at
 once, 64 columns of bits in parallel (carry-save adders: Muła, Kurz and Lemire 2018). Each row has a bitmap of positions
 for each item, so that the next occurrence of an item is found without reading the row. Pairs of items are counted
-first: what extends a pattern extends its parent and its last item, so that rows are not listed where nothing is left.
+first: what extends a pattern extends its parent and its last item, so that rows are listed only where that leaves any.
 
 A pattern's rows are entries (token, slot) of its leftmost match. A slot is a bit of the bitmaps; rows begin at a new
 word, so that tokens and slots of one row move together.
@@ -64,11 +64,13 @@ class MaskStack(NamedTuple):
     ends: Ints
     supports: Ints
     follows: Words
-    """The items that may follow each pattern; it has entries only if there are any."""
+    """The items that may follow each pattern; it has entries only in rows where one does."""
     tokens: Unsigned
     slots: Unsigned
     tally: Ints
     planes: Words
+    wanted: Words
+    """For each extension that is listed, the items that may follow it."""
 
 
 @part
@@ -205,11 +207,10 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
         stack.items[child], stack.begins[child] = np.int32(item), top
         stack.follows[child] = rows.followed[item] if state[PREFIX] + 1 < state[MAX_LENGTH] else np.uint64(0)
         stack.supports[child] = rows.starts[item + 1] - rows.starts[item]
-        first_entry = rows.starts[item] if stack.follows[child] else rows.starts[item + 1]
-        for entry in range(first_entry, rows.starts[item + 1]):
+        for entry in range(rows.starts[item], rows.starts[item + 1]):
             stack.tokens[top] = rows.tokens[entry]
             stack.slots[top] = rows.slots[entry]
-            top += 1
+            top += (rows.after[rows.tokens[entry]] & stack.follows[child]) != 0
         stack.ends[child] = top
     stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
     state[DEPTH] = 0
@@ -223,7 +224,7 @@ def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def
 
 @part
 def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no-untyped-def]
-    """Write the entries of each wanted extension to where its tally points."""
+    """Write the entries of each wanted extension, where anything may follow it, to where its tally points."""
     after, bits, cursor, tokens, slots = rows.after, rows.bits, stack.tally, stack.tokens, stack.slots
     width, unit, low = np.uint64(items), np.uint64(1), np.uint64(63)
     for index in range(begin, end):
@@ -241,9 +242,10 @@ def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no
                 found = bits[here * width + item]
             target = (here << np.uint64(6)) | find_lowest_bit(found)
             entry = cursor[item]
-            tokens[entry] = np.uint32(token + (target - slot))
+            there = token + (target - slot)
+            tokens[entry] = np.uint32(there)
             slots[entry] = np.uint32(target)
-            cursor[item] = entry + 1
+            cursor[item] = entry + ((after[there] & stack.wanted[item]) != 0)
 
 
 @part
@@ -264,6 +266,7 @@ def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[
         stack.follows[child] = frequent & rows.followed[item] if goes_on else np.uint64(0)
         if stack.follows[child]:
             pushed |= np.uint64(1) << item
+            stack.wanted[item] = stack.follows[child]
             top, tally[item] = top + tally[item], top
         stack.ends[child] = top
         child += 1
@@ -296,6 +299,9 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
     pushed = _note_children(state, rows, stack, candidates, child_top, top)
     if pushed:
         _push_extensions(rows, stack, begin, end, items, pushed)
+        for number in range(child_top, stack.frames[depth + 1, STOP]):
+            if stack.follows[number]:
+                stack.ends[number] = tally[stack.items[number]]
     stack.frames[depth + 1, AT] = child_top
     state[DEPTH] = depth + 1
     return DONE

@@ -10,7 +10,7 @@ from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences import subsequences_prepare as prepare
 from sfumato.kernels.sequences.subsequences_closed import ElementRows
 from sfumato.kernels.sequences.subsequences_join_rows import count_join_pairs, lay_joins
-from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, MOST_WORDS, JoinRows, JoinTasks
+from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinTasks
 from sfumato.kernels.sequences.subsequences_pairs import PairCounts, PairScratch, count_pairs
 from sfumato.mine.sequences.subsequence_worker import (
     SequenceLayout,
@@ -25,13 +25,10 @@ MOST_PAIRS = 1 << 20
 PAIRS_OF_TOKEN = 8
 
 
-def lay_whole_joins(
-    sequences: Sequences, question: SubsequenceQuestion, rank: Codes, layout: SequenceLayout
-) -> bool:
+def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: Codes, layout: SequenceLayout) -> bool:
     """Turn all rows into words and count pairs; whether that is possible."""
-    items, lengths = layout.codes.size, np.diff(sequences.offsets)
-    words = int(((lengths + 63) >> 6).sum())
-    if items > MOST_ITEMS or words * (items + 2) > MOST_WORDS:
+    items = layout.codes.size
+    if items > MOST_ITEMS:
         return False
     elements, tokens = sequences.element_offsets.size - 1, sequences.codes.size
     starts = np.concatenate(([0], np.cumsum(layout.counts)))
@@ -40,14 +37,12 @@ def lay_whole_joins(
         after=np.empty(elements, dtype=np.uint64),
         begins=np.empty(elements, dtype=np.uint32),
         joining=np.empty(tokens, dtype=np.uint64),
-        bits=np.empty(words * (items + 2), dtype=np.uint64),
-        word_ends=np.empty(words, dtype=np.uint32),
         **make_join_partners(),
         codes=layout.codes,
         ranks=np.arange(items, dtype=np.int32),
         number_of=rank,
     )
-    layout.tasks = JoinTasks(starts, *np.empty((2, int(starts[-1])), dtype=np.uint32))
+    layout.tasks = JoinTasks(starts, np.empty(int(starts[-1]), dtype=np.uint32))
     state = np.zeros(fields.FIELDS, dtype=np.int64)
     state[fields.LEAST], state[fields.MASK_ITEMS], state[fields.LARGEST] = question.least, items, 1
     cut = (sequences.codes, sequences.element_offsets, sequences.offsets)

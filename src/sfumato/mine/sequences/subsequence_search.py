@@ -20,8 +20,8 @@ import numpy as np
 from sfumato import progress
 from sfumato.arrays import Codes, Ints
 from sfumato.errors import DataError
-from sfumato.kernels.sequences import subsequences_prepare as prepare
 from sfumato.kernels.sequences import subsequences_output as fields
+from sfumato.kernels.sequences import subsequences_prepare as prepare
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists
 from sfumato.kernels.sequences.subsequences_masks import MOST_ITEMS, MaskRows, lay_masks
 from sfumato.mine.sequences.element_layout import lay_elements, lay_whole_joins

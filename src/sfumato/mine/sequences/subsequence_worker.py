@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One thread of a search for subsequences: its arrays, its state, and its buffer of found patterns.
 
-Several searches answer the same calls: over words where at most 64 single items are frequent, over lists where more are,
-and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it can,
-or begins with them where few items are frequent.
-Arrays start small; the kernels say which must grow.
+Several searches answer the same calls: over words where at most 64 single items are frequent, over lists where more
+are, and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it
+can, or begins with them where few items are frequent. Arrays start small; the kernels say which must grow.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ class SubsequenceWorker:
             marks=np.zeros(START, np.int64),
         )
         self._joined = JoinRows(
-            *_make_empty(4096, np.uint64, np.uint64, np.uint32, np.uint64, np.uint64, np.uint32),
+            *_make_empty(4096, np.uint64, np.uint64, np.uint32, np.uint64),
             **make_join_partners(),
             codes=np.empty(over_joins.MOST_ITEMS, np.int32),
             ranks=np.empty(over_joins.MOST_ITEMS, np.int32),
@@ -236,13 +235,11 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.END_SLOTS: ("_insertions", ("counts", "marks")),
     fields.JOIN_TOKENS: ("_joined", ("masks", "after", "begins")),
     fields.JOIN_OCCURRENCES: ("_joined", ("joining",)),
-    fields.JOIN_BITS: ("_joined", ("bits",)),
-    fields.JOIN_WORDS: ("_joined", ("word_ends",)),
     fields.JOIN_FRAMES: (
         "_join_stack",
         ("frames", "items", "begins", "ends", "supports", "lasts", "follows", "joins"),
     ),
-    fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "slots", "occurrences", "joinable")),
+    fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "occurrences", "joinable")),
 }
 """The arrays that the kernels may find too short."""
 _CHILDREN = {fields.MASK_FRAMES: over_masks.MOST_ITEMS, fields.JOIN_FRAMES: over_joins.MOST_CHILDREN}
@@ -260,7 +257,7 @@ def make_mask_stack() -> MaskStack:
         np.zeros((8, over_masks.MASK_FRAME), dtype=np.int64),
         *_make_empty(16 * over_masks.MOST_ITEMS, np.int32, np.int64, np.int64, np.int64, np.uint64),
         *_make_empty(4096, np.uint32, np.uint32),
-        *_make_empty(START, np.int64, np.uint64),
+        *_make_empty(START, np.int64, np.uint64, np.uint64),
     )
 
 
@@ -276,9 +273,10 @@ def make_join_stack(entries: int = 4096) -> JoinStack:
     return JoinStack(
         np.zeros((8, over_joins.JOIN_FRAME), dtype=np.int64),
         *_make_empty(children, np.int32, np.int64, np.int64, np.int64, np.uint64, np.uint64, np.uint64),
-        *_make_empty(entries, np.uint32, np.uint32, np.uint32, np.uint64),
+        *_make_empty(entries, np.uint32, np.uint32, np.uint64),
         *_make_empty(2 * over_joins.JOINING, np.int64),
         *_make_empty(START, np.uint64),
+        *_make_empty(2 * over_joins.JOINING, np.uint64, np.uint64),
     )
 
 
