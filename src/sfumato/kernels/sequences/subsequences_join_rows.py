@@ -191,21 +191,21 @@ def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
 
 @part
 def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
-    """Whether an array is too short for the rows behind a pattern."""
+    """Whether an array is too short for the rows behind a pattern, which are parts of all rows."""
     state, rows, joined = search.state, search.rows, search.joined
-    tokens, count, occurrences = np.int64(0), np.int64(0), np.int64(0)
-    entry = begin
-    while entry < end:
-        element = np.int64(search.stack.elements[entry])
-        row_end = np.int64(rows.row_ends[rows.row_of[element]])
-        tokens, count = tokens + row_end - element, count + 1
-        occurrences += rows.starts[row_end] - rows.starts[element]
-        entry = _join_row_end(search, entry, end)
     return (
-        is_short(state, JOIN_TOKENS, joined.masks.shape[0], tokens)
-        or is_short(state, JOIN_OCCURRENCES, joined.joining.shape[0], occurrences)
-        or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], count)
+        is_short(state, JOIN_TOKENS, joined.masks.shape[0], rows.row_of.shape[0])
+        or is_short(state, JOIN_OCCURRENCES, joined.joining.shape[0], rows.tokens.shape[0])
+        or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], end - begin)
     )
+
+
+@part
+def _is_at_end(search, entry, last):  # type: ignore[no-untyped-def]
+    """Whether nothing comes behind the last item of a pattern in a row."""
+    rows, element = search.rows, np.int64(search.stack.elements[entry])
+    is_last = element + 1 == rows.row_ends[rows.row_of[element]]
+    return is_last and rows.tokens[rows.starts[element + 1] - 1] == last
 
 
 class _MaskedRow(NamedTuple):
@@ -234,12 +234,15 @@ def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped
 
 
 @part
-def _join_rows(search, begin, end, above):  # type: ignore[no-untyped-def]
+def _join_rows(search, begin, end, last, above):  # type: ignore[no-untyped-def]
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
     joined, stack = search.joined, search.join_stack
     token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
+        if _is_at_end(search, entry, last):
+            entry += 1
+            continue
         next_row = _join_row_end(search, entry, end)
         row = _mask_row(search, entry, next_row, token, above)
         if row.is_extended:
@@ -262,7 +265,7 @@ def open_joins(search, begin, end, last, length, kept):  # type: ignore[no-untyp
     above = ~((np.uint64(1) << lower) - np.uint64(1))
     state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept, length, -1, 1
     _list_partners(search, kept)
-    count = _join_rows(search, begin, end, above)
+    count = _join_rows(search, begin, end, last, above)
     pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), above)
     return open_join_children(state, joined, search.join_stack, pattern, np.int64(0), count)
 

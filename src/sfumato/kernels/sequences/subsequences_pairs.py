@@ -67,15 +67,20 @@ def _list_lasts(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _join_pairs(rows, scratch, joining, row, begin, end, items):  # type: ignore[no-untyped-def]
+def _join_pairs(rows, scratch, joining, row, begin, end, repeats):  # type: ignore[no-untyped-def]
+    """Count the pairs within elements; only where items repeat can a pair be in several."""
+    items = np.int64(rows.codes.shape[0])
     for element in range(begin, end):
         stop = rows.starts[element + 1]
         for token in range(rows.starts[element], stop):
             first = np.int64(rows.tokens[token]) * items
             for other in range(token + 1, stop):
                 pair = first + rows.tokens[other]
-                joining[pair] += scratch.seen_pairs[pair] != row
-                scratch.seen_pairs[pair] = row
+                if repeats:
+                    if scratch.seen_pairs[pair] == row:
+                        continue
+                    scratch.seen_pairs[pair] = row
+                joining[pair] += 1
 
 
 @compile_kernel("void(ElementRows, PairCounts, PairScratch)")
@@ -85,7 +90,8 @@ def count_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
     begin = np.int64(0)
     for row in range(rows.row_ends.shape[0]):
         end = np.int64(rows.row_ends[row])
-        if rows.starts[end] - rows.starts[begin] > 1:
+        tokens = rows.starts[end] - rows.starts[begin]
+        if tokens > 1:
             count = _list_firsts(rows, scratch, row, begin, end)
             left = _list_lasts(rows, scratch, row, begin, end)
             for place in range(count):
@@ -94,7 +100,7 @@ def count_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
                     left -= 1
                 for other in range(left):
                     pairs.following[first + scratch.lasts[other]] += 1
-            _join_pairs(rows, scratch, pairs.joining, row, begin, end, items)
+            _join_pairs(rows, scratch, pairs.joining, row, begin, end, count < tokens)
         begin = end
 
 
