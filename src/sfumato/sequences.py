@@ -49,11 +49,14 @@ class Sequences:
         elements = Baskets(self.items, self.element_offsets, self.codes)
         offsets = check_offsets(self.offsets, len(elements))
         lengths = np.diff(elements.offsets)
-        kept_before = np.concatenate(([0], np.cumsum(lengths > 0, dtype=np.int64)))
+        element_offsets = elements.offsets
+        if lengths.size and not lengths.min():  # else nothing is dropped
+            kept_before = np.concatenate(([0], np.cumsum(lengths > 0, dtype=np.int64)))
+            offsets, element_offsets = kept_before[offsets], np.append(0, element_offsets[1:][lengths > 0])
         fields: dict[str, object] = {
             "items": elements.items,
-            "offsets": _make_read_only(kept_before[offsets]),
-            "element_offsets": _make_read_only(np.concatenate(([0], elements.offsets[1:][lengths > 0]))),
+            "offsets": _make_read_only(offsets),
+            "element_offsets": _make_read_only(element_offsets),
             "codes": elements.codes,
             "ids": None if self.ids is None else check_ids(self.ids, offsets.size - 1),
             "flat": self.flat and bool((lengths <= 1).all()),

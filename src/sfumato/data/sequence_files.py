@@ -52,12 +52,12 @@ def read_spmf_sequences(path: Path) -> SequenceArrays:
         raise DataError(f"{path}: the file holds no sequence; an SPMF file has one on each plain line")
     closes, ends = _flag_marks(tokens, _ELEMENT_END), _flag_marks(tokens, _SEQUENCE_END)
     _check_marks(path, tokens, closes, ends)
-    is_item = ~(closes | ends)
-    items_before = np.concatenate(([0], np.cumsum(is_item, dtype=np.int64)))
-    closes_before = np.concatenate(([0], np.cumsum(closes, dtype=np.int64)))
-    element_offsets = np.concatenate(([0], items_before[np.flatnonzero(closes)]))
-    offsets = np.concatenate(([0], closes_before[np.flatnonzero(ends)]))
-    words, codes = _drop_marks(tokens.words, tokens.codes[is_item])
+    close_places = np.flatnonzero(closes)
+    offsets = np.concatenate(([0], np.searchsorted(close_places, np.flatnonzero(ends))))
+    # Before each mark are items, the marks of earlier elements, and those of earlier sequences.
+    marks_before = np.arange(close_places.size) + np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    element_offsets = np.concatenate(([0], close_places - marks_before))
+    words, codes = _drop_marks(tokens.words, tokens.codes[~(closes | ends)])
     return SequenceArrays(files.name_items(path, words, names), offsets, element_offsets, codes)
 
 

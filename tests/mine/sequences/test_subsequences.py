@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import PolicyError, Sequences, progress
-from sfumato.mine.sequences import subsequence_search, subsequence_worker
+from sfumato.mine.sequences import element_layout, subsequence_search, subsequence_worker
 from sfumato.mine.sequences.subsequences import PatternKind, find_subsequences, frequent_subsequences
 from tests.brute_sequences import Pattern, Row, has_match, mine
 
@@ -132,6 +132,25 @@ def test_words_of_itemsets_find_what_ends_find(
     expected = sf.mine.frequent_subsequences(sequences, least, max_length, max_gap=1000)
     assert found.height > 100
     assert found.equals(expected)
+
+
+@pytest.mark.parametrize("max_length", [None, 2, 3])
+def test_itemsets_are_found_whether_pairs_are_counted_before_or_not(
+    max_length: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Items repeat within rows, and more are frequent than one word holds."""
+    chance = random.Random(7)
+    weights = [1 / (2 + item) for item in range(70)]
+    drawn = [[set(chance.choices(range(70), weights, k=3)) for _ in range(chance.randint(1, 25))] for _ in range(150)]
+    sequences = sf.Sequences.of(drawn)
+    least = 30 if max_length else 75
+    found = sf.mine.frequent_subsequences(sequences, least, max_length)
+    assert found.equals(sf.mine.frequent_subsequences(sequences, least, max_length, max_gap=1000))
+    monkeypatch.setattr(element_layout, "MOST_PAIRS", 0)
+    monkeypatch.setattr(element_layout, "PAIRS_OF_TOKEN", 0)
+    assert found.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
+    monkeypatch.setattr(element_layout, "MOST_ITEMS", 0)
+    assert found.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
 
 
 def test_elements_with_one_frequent_item_are_mined_as_single_items() -> None:

@@ -25,7 +25,8 @@ from sfumato.kernels.sequences.subsequences_closed import (
     split_elements,
 )
 from sfumato.kernels.sequences.subsequences_join_rows import number_extensions, open_joins
-from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, MOST_WORDS, JoinRows, JoinStack, search_joins
+from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinStack, search_joins
+from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
     ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FULL, GROW, JOIN_DEPTH,
@@ -66,6 +67,7 @@ class EndSearch(NamedTuple):
     path: Codes
     ranks: Codes
     rows: ElementRows
+    pairs: PairCounts
     stack: EndStack
     scratch: EndScratch
     insertions: InsertionScratch
@@ -275,8 +277,8 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
         state[WORK_LEFT] -= 64 * support
         return DONE
     if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
-        kept = number_extensions(search, begin, end, last)
-        if kept <= MOST_ITEMS and support * (kept + 2) <= MOST_WORDS:
+        kept = number_extensions(search, begin, end, last, length)
+        if kept <= MOST_ITEMS:
             if kept and open_joins(search, begin, end, last, length, kept) == GROW:
                 return GROW
             give_pattern(state, search.output, search.path, length, support)

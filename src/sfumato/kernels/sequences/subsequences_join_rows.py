@@ -1,54 +1,103 @@
 # SPDX-License-Identifier: MIT
-"""Lay out what comes behind a pattern for the search over words of `subsequences_joins`: its rows, from where its
-leftmost match ends, with only the items that are frequent there."""
+"""Lay out rows for the search over words of `subsequences_joins`: whole rows where few items are frequent, else the
+rows of a pattern, from where its leftmost match ends, with only the items that are frequent there."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import part
-from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, open_join_children
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
+from sfumato.kernels.sequences.subsequences_joins import (  # isort: skip
+    HOLDS, JOINING, MOST_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences, open_join_children,
+)  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    GROW, JOIN_BITS, JOIN_DEPTH, JOIN_ENTRIES, JOIN_TOKENS, JOIN_WORDS, LEAST, MASK_ITEMS, PREFIX, WORK_LEFT,
+    GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, LARGEST, LEAST, MASK_ITEMS, PREFIX, WORK_LEFT,
     find_lowest_bit, is_short, take_serial,
 )  # fmt: skip
+from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS
 
 
 @part
-def _begin_row(rows, word, length, width):  # type: ignore[no-untyped-def]
-    """Clear the bitmaps of a row that begins at a word; returns the word after its last."""
-    end = word + ((length + 63) >> 6)
-    for index in range(word * width, end * width):
-        rows.bits[index] = 0
-    for index in range(word, end):
-        rows.word_ends[index] = np.uint32(end)
-    return end
-
-
-@part
-def _place_element(rows, token, slot, mask, holds, width):  # type: ignore[no-untyped-def]
-    """Put an element into the bitmaps of its items, and into the two others if it belongs there."""
-    rows.masks[token] = mask
-    base = (slot >> 6) * width
-    bit = np.uint64(1) << np.uint64(slot & 63)
-    left = mask
-    while left:
-        rows.bits[base + np.int64(find_lowest_bit(left))] |= bit
-        left &= left - np.uint64(1)
-    if holds:
-        rows.bits[base + width - 2] |= bit
-    if mask & (mask - np.uint64(1)):
-        rows.bits[base + width - 1] |= bit
-
-
-@part
-def _fill_after(rows, begin, end):  # type: ignore[no-untyped-def]
-    """The items behind each token of a row."""
+def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-def]
+    """Fill in all that follows from the masks of a row's elements, the last first; returns the next occurrence."""
     behind = np.uint64(0)
     for token in range(end - 1, begin - 1, -1):
         rows.after[token] = behind
+        rows.begins[token] = np.uint32(occurrence)
         behind |= rows.masks[token]
+        left = rows.masks[token] & ~HOLDS
+        state[LARGEST] = max(state[LARGEST], np.int64(popcount(left)))
+        while left:
+            item = np.int64(find_lowest_bit(left))
+            left &= left - np.uint64(1)
+            together = rows.nearest[item] | left
+            rows.nearest[item], rows.joining[occurrence] = together, together
+            occurrence += 1
+    while behind:
+        rows.nearest[np.int64(find_lowest_bit(behind))] = 0
+        behind &= behind - np.uint64(1)
+    return occurrence
+
+
+@part
+def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
+    """Note the first element with each item of a row."""
+    left = rows.after[begin] | rows.masks[begin]
+    token = begin
+    while left:
+        found = rows.masks[token] & left
+        left ^= found
+        while found:
+            item = np.int64(find_lowest_bit(found))
+            found &= found - np.uint64(1)
+            entry = cursor[item]
+            tasks.tokens[entry] = np.uint32(token)
+            cursor[item] = entry + 1
+        token += 1
+
+
+@compile_kernel(f"void(int64[::1], {TOKENS}, {OFFSETS}, JoinRows, JoinTasks, int64[::1])")
+def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # type: ignore[no-untyped-def]
+    """Turn all sequences into words and list the first elements with each item; `cursor` says where these begin."""
+    token, occurrence = np.int64(0), np.int64(0)
+    for row in range(offsets.shape[0] - 1):
+        begin = token
+        for element in range(offsets[row], offsets[row + 1]):
+            mask = np.uint64(0)
+            for position in range(element_offsets[element], element_offsets[element + 1]):
+                number = rows.number_of[np.uint32(codes[position])]
+                if number >= 0:
+                    mask |= np.uint64(1) << np.uint64(number)
+            if mask:
+                rows.masks[token] = mask
+                token += 1
+        if token > begin:
+            occurrence = _fill_row(state, rows, begin, token, occurrence)
+            _enter_row(rows, tasks, cursor, begin)
+
+
+@compile_kernel("void(int64[::1], JoinRows, JoinTasks, JoinStack)")
+def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
+    """In how many rows each item is followed and joined by each, and by which in enough of them."""
+    items, least, tally = state[MASK_ITEMS], state[LEAST], stack.tally
+    for item in range(items):
+        begin, end = tasks.starts[item], tasks.starts[item + 1]
+        first = 2 * JOINING * item
+        rows.followed[item], rows.joined[item] = 0, 0
+        count_extensions(rows.after, tasks.tokens, begin, end, items, tally, stack.planes)
+        for other in range(items):
+            rows.pairs[first + other] = tally[other]
+            rows.followed[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
+        list_occurrences(rows, tasks.tokens, begin, end, item, stack.occurrences)
+        count_extensions(rows.joining, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
+        for other in range(items):
+            rows.pairs[first + JOINING + other] = tally[other]
+            rows.joined[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
 
 
 @part
@@ -83,19 +132,41 @@ def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
 
 
 @part
-def number_extensions(search, begin, end, last):  # type: ignore[no-untyped-def]
+def number_extensions(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Count what extends a pattern and number the items of frequent extensions; returns how many there are."""
-    search.state[WORK_LEFT] -= 64 + 4 * _count_behind(search, begin, end, last)
-    least, tally, joined = search.state[LEAST], search.scratch.tally, search.joined
+    least, tally, joined, pairs = search.state[LEAST], search.scratch.tally, search.joined, search.pairs
     items = np.int64(search.rows.codes.shape[0])
     kept = np.int64(0)
+    search.state[WORK_LEFT] -= 64
+    if length == 1 and pairs.following.shape[0]:
+        for item in range(items):
+            tally[item] = pairs.following[last * items + item]
+            tally[items + item] = pairs.joining[last * items + item]
+    else:
+        search.state[WORK_LEFT] -= 4 * _count_behind(search, begin, end, last)
     for item in range(items):
         is_kept = tally[item] >= least or tally[items + item] >= least
         if is_kept and kept < MOST_ITEMS:
-            joined.codes[kept] = search.rows.codes[item]
+            joined.codes[kept], joined.ranks[kept] = search.rows.codes[item], np.int32(item)
         joined.number_of[item] = np.int32(kept) if is_kept else np.int32(-1)
         kept += is_kept
     return kept
+
+
+@part
+def _list_partners(search, kept):  # type: ignore[no-untyped-def]
+    """Which items can follow and join each, as far as pairs were counted."""
+    joined, pairs, least = search.joined, search.pairs, search.state[LEAST]
+    items = np.int64(search.rows.codes.shape[0])
+    for number in range(kept):
+        joined.followed[number] = ~np.uint64(0)
+        joined.joined[number] = ~((np.uint64(2) << np.uint64(number)) - np.uint64(1))
+        if pairs.following.shape[0]:
+            joined.followed[number], joined.joined[number] = 0, 0
+            for other in range(kept):
+                pair, bit = np.int64(joined.ranks[number]) * items + joined.ranks[other], np.uint64(other)
+                joined.followed[number] |= np.uint64(pairs.following[pair] >= least) << bit
+                joined.joined[number] |= np.uint64(pairs.joining[pair] >= least) << bit
 
 
 @part
@@ -119,47 +190,66 @@ def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lacks_join_room(search, begin, end, width):  # type: ignore[no-untyped-def]
-    """Whether an array is too short for the rows behind a pattern."""
+def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
+    """Whether an array is too short for the rows behind a pattern, which are parts of all rows."""
     state, rows, joined = search.state, search.rows, search.joined
-    tokens, words, count = np.int64(0), np.int64(0), np.int64(0)
-    entry = begin
-    while entry < end:
-        element = np.int64(search.stack.elements[entry])
-        length = np.int64(rows.row_ends[rows.row_of[element]]) - element
-        tokens, words, count = tokens + length, words + ((length + 63) >> 6), count + 1
-        entry = _join_row_end(search, entry, end)
     return (
-        is_short(state, JOIN_TOKENS, joined.masks.shape[0], tokens)
-        or is_short(state, JOIN_BITS, joined.bits.shape[0], words * width)
-        or is_short(state, JOIN_WORDS, joined.word_ends.shape[0], words)
-        or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], count)
+        is_short(state, JOIN_TOKENS, joined.masks.shape[0], rows.row_of.shape[0])
+        or is_short(state, JOIN_OCCURRENCES, joined.joining.shape[0], rows.tokens.shape[0])
+        or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], end - begin)
     )
 
 
 @part
-def _join_rows(search, begin, end, above, width):  # type: ignore[no-untyped-def]
+def _is_at_end(search, entry, last):  # type: ignore[no-untyped-def]
+    """Whether nothing comes behind the last item of a pattern in a row."""
+    rows, element = search.rows, np.int64(search.stack.elements[entry])
+    is_last = element + 1 == rows.row_ends[rows.row_of[element]]
+    return is_last and rows.tokens[rows.starts[element + 1] - 1] == last
+
+
+class _MaskedRow(NamedTuple):
+    """Where the tokens of a row end, and whether anything in it extends the pattern."""
+
+    end: np.int64
+    is_extended: bool
+
+
+@part
+def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped-def]
+    """Write the masks of what is behind a pattern in a row."""
+    rows, joined, elements = search.rows, search.joined, search.stack.elements
+    first = np.int64(elements[entry])
+    is_extended = False
+    for element in range(first, np.int64(rows.row_ends[rows.row_of[first]])):
+        mask = _mask_element(search, element)
+        is_end = entry < next_row and elements[entry] == element
+        entry += is_end
+        if mask or element == first:
+            holds = is_end and (mask & above) != 0
+            is_extended |= holds or (mask != 0 and element > first)
+            joined.masks[token] = mask | (HOLDS if holds else np.uint64(0))
+            token += 1
+    return _MaskedRow(token, is_extended)
+
+
+@part
+def _join_rows(search, begin, end, last, above):  # type: ignore[no-untyped-def]
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
-    rows, joined, stack = search.rows, search.joined, search.join_stack
-    token, word, count = np.int64(0), np.int64(0), np.int64(0)
+    joined, stack = search.joined, search.join_stack
+    token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
-        first = np.int64(search.stack.elements[entry])
-        row_end = np.int64(rows.row_ends[rows.row_of[first]])
+        if _is_at_end(search, entry, last):
+            entry += 1
+            continue
         next_row = _join_row_end(search, entry, end)
-        word_end = _begin_row(joined, word, row_end - first, width)
-        stack.tokens[count], stack.slots[count] = np.uint32(token), np.uint32(word << 6)
-        begins = token
-        for element in range(first, row_end):
-            mask = _mask_element(search, element)
-            is_end = entry < next_row and search.stack.elements[entry] == element
-            entry += is_end
-            if mask or element == first:
-                holds = is_end and (mask & above) != 0
-                _place_element(joined, token, (word << 6) + token - begins, mask, holds, width)
-                token += 1
-        _fill_after(joined, begins, token)
-        word, entry, count = word_end, next_row, count + 1
+        row = _mask_row(search, entry, next_row, token, above)
+        if row.is_extended:
+            stack.tokens[count] = np.uint32(token)
+            occurrence = _fill_row(search.state, joined, token, row.end, occurrence)
+            token, count = row.end, count + 1
+        entry = next_row
     return count
 
 
@@ -167,13 +257,17 @@ def _join_rows(search, begin, end, above, width):  # type: ignore[no-untyped-def
 def open_joins(search, begin, end, last, length, kept):  # type: ignore[no-untyped-def]
     """Begin a search over words behind a pattern; returns GROW if there is no room for it."""
     state, joined = search.state, search.joined
-    if _lacks_join_room(search, begin, end, kept + 2):
+    if _lacks_join_room(search, begin, end):
         return GROW
     lower = np.uint64(0)
     for item in range(last + 1):
         lower += np.uint64(joined.number_of[item] >= 0)
     above = ~((np.uint64(1) << lower) - np.uint64(1))
-    count = _join_rows(search, begin, end, above, kept + 2)
-    state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH] = kept, length, -1
-    lasts = np.uint64(1) << np.uint64(kept)
-    return open_join_children(state, joined, search.join_stack, np.int64(0), count, lasts, above, np.int64(0), count)
+    state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept, length, -1, 1
+    _list_partners(search, kept)
+    count = _join_rows(search, begin, end, last, above)
+    pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), above)
+    return open_join_children(state, joined, search.join_stack, pattern, np.int64(0), count)
+
+
+__all__ = ["JoinRows", "JoinStack", "JoinTasks", "count_join_pairs", "lay_joins", "number_extensions", "open_joins"]

@@ -17,7 +17,7 @@ from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.compilation import record
 
 from sfumato.kernels.sequences.subsequences_masks import (  # isort: skip
-    MOST_ITEMS, MaskRows, MaskStack, fill_masks, open_masks, search_masks,
+    MOST_ITEMS, MaskRows, MaskStack, count_mask_pairs, fill_masks, open_masks, search_masks,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
     DEPTH, DONE, FULL, GROW, LEAST, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LEVEL_PLACES, MASK_ENTRIES,
@@ -171,6 +171,7 @@ def _open_mask_level(search, parent_codes, parent_first, items, kept, flat_end):
             filled += scratch.tally[item]
     fill_masks(search.lists.flat, search.frames[state[LEVEL], FLAT_END], flat_end, kept, masks)
     state[MASK_ITEMS], state[PREFIX] = kept, state[LEVEL] + 1
+    count_mask_pairs(state, masks, search.stack.tally, search.stack.planes)
     open_masks(state, masks, search.stack, np.int64(0), kept)
 
 

@@ -3,7 +3,8 @@
 
 Each token knows the set of items after it in its row, so that the rows of a pattern are counted for all extensions at
 once, 64 columns of bits in parallel (carry-save adders: Muła, Kurz and Lemire 2018). Each row has a bitmap of positions
-for each item, so that the next occurrence of an item is found without reading the row.
+for each item, so that the next occurrence of an item is found without reading the row. Pairs of items are counted
+first: what extends a pattern extends its parent and its last item, so that rows are listed only where that leaves any.
 
 A pattern's rows are entries (token, slot) of its leftmost match. A slot is a bit of the bitmaps; rows begin at a new
 word, so that tokens and slots of one row move together.
@@ -47,6 +48,10 @@ class MaskRows(NamedTuple):
     """The entries of each item: its first token in each row that holds it."""
     slots: Unsigned
     """And the slots of these."""
+    pairs: Ints
+    """In how many rows each item is followed by each."""
+    followed: Words
+    """For each item, those that follow it in enough rows."""
 
 
 @record
@@ -57,10 +62,15 @@ class MaskStack(NamedTuple):
     items: Codes
     begins: Ints
     ends: Ints
+    supports: Ints
+    follows: Words
+    """The items that may follow each pattern; it has entries only in rows where one does."""
     tokens: Unsigned
     slots: Unsigned
     tally: Ints
     planes: Words
+    wanted: Words
+    """For each extension that is listed, the items that may follow it."""
 
 
 @part
@@ -99,35 +109,6 @@ def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
     for item_number in range(items, 0, -1):
         starts[item_number] = starts[item_number - 1]
     starts[0] = 0
-
-
-@compile_kernel("void(int32[::1], int64, int64, MaskRows)")
-def lay_masks(flat, end, items, rows):  # type: ignore[no-untyped-def]
-    """The same for all rows."""
-    fill_masks(flat, np.int64(0), end, items, rows)
-
-
-@part
-def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
-    """Begin a search with some of the items."""
-    top = np.int64(0)
-    for item in range(first, stop):
-        child = item - first
-        stack.items[child] = np.int32(item)
-        stack.begins[child] = top
-        for entry in range(rows.starts[item], rows.starts[item + 1]):
-            stack.tokens[top] = rows.tokens[entry]
-            stack.slots[top] = rows.slots[entry]
-            top += 1
-        stack.ends[child] = top
-    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
-    state[DEPTH] = 0
-
-
-@compile_kernel("void(int64[::1], MaskRows, MaskStack, int64, int64)")
-def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
-    """The same from outside."""
-    open_masks(state, rows, stack, first, stop)
 
 
 @part
@@ -199,8 +180,51 @@ def count_extensions(after, tokens, begin, end, items, tally, planes):  # type: 
 
 
 @part
+def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def]
+    """In how many rows each item is followed by each, and by which in enough of them."""
+    items, least = state[MASK_ITEMS], state[LEAST]
+    for item in range(items):
+        count_extensions(rows.after, rows.tokens, rows.starts[item], rows.starts[item + 1], items, tally, planes)
+        rows.followed[item] = 0
+        for other in range(items):
+            rows.pairs[MOST_ITEMS * item + other] = tally[other]
+            rows.followed[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
+
+
+@compile_kernel("void(int64[::1], int32[::1], int64, MaskRows, MaskStack)")
+def lay_masks(state, flat, end, rows, stack):  # type: ignore[no-untyped-def]
+    """Turn all rows into words and count pairs."""
+    fill_masks(flat, np.int64(0), end, state[MASK_ITEMS], rows)
+    count_mask_pairs(state, rows, stack.tally, stack.planes)
+
+
+@part
+def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
+    """Begin a search with some of the items."""
+    top = np.int64(0)
+    for item in range(first, stop):
+        child = item - first
+        stack.items[child], stack.begins[child] = np.int32(item), top
+        stack.follows[child] = rows.followed[item] if state[PREFIX] + 1 < state[MAX_LENGTH] else np.uint64(0)
+        stack.supports[child] = rows.starts[item + 1] - rows.starts[item]
+        for entry in range(rows.starts[item], rows.starts[item + 1]):
+            stack.tokens[top] = rows.tokens[entry]
+            stack.slots[top] = rows.slots[entry]
+            top += (rows.after[rows.tokens[entry]] & stack.follows[child]) != 0
+        stack.ends[child] = top
+    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
+    state[DEPTH] = 0
+
+
+@compile_kernel("void(int64[::1], MaskRows, MaskStack, int64, int64)")
+def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
+    """The same from outside."""
+    open_masks(state, rows, stack, first, stop)
+
+
+@part
 def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no-untyped-def]
-    """Write the entries of each wanted extension to where its tally points."""
+    """Write the entries of each wanted extension, where anything may follow it, to where its tally points."""
     after, bits, cursor, tokens, slots = rows.after, rows.bits, stack.tally, stack.tokens, stack.slots
     width, unit, low = np.uint64(items), np.uint64(1), np.uint64(63)
     for index in range(begin, end):
@@ -218,41 +242,67 @@ def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no
                 found = bits[here * width + item]
             target = (here << np.uint64(6)) | find_lowest_bit(found)
             entry = cursor[item]
-            tokens[entry] = np.uint32(token + (target - slot))
+            there = token + (target - slot)
+            tokens[entry] = np.uint32(there)
             slots[entry] = np.uint32(target)
-            cursor[item] = entry + 1
+            cursor[item] = entry + ((after[there] & stack.wanted[item]) != 0)
 
 
 @part
-def _open_children(state, rows, stack, begin, end, child_top):  # type: ignore[no-untyped-def]
-    """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
-    items, least = state[MASK_ITEMS], state[LEAST]
-    depth, tally = state[DEPTH], stack.tally
-    wanted, total, children = np.uint64(0), np.int64(0), np.int64(0)
+def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[no-untyped-def]
+    """List the frequent extensions, already counted, and where their entries go; returns which of them have any."""
+    least, depth, tally = state[LEAST], state[DEPTH], stack.tally
+    frequent, pushed, left = np.uint64(0), np.uint64(0), candidates
+    while left:
+        item = find_lowest_bit(left)
+        left &= left - np.uint64(1)
+        frequent |= np.uint64(tally[item] >= least) << item
+    goes_on = state[PREFIX] + depth + 2 < state[MAX_LENGTH]
+    left = frequent
+    while left:
+        item = find_lowest_bit(left)
+        left &= left - np.uint64(1)
+        stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, tally[item]
+        stack.follows[child] = frequent & rows.followed[item] if goes_on else np.uint64(0)
+        if stack.follows[child]:
+            pushed |= np.uint64(1) << item
+            stack.wanted[item] = stack.follows[child]
+            top, tally[item] = top + tally[item], top
+        stack.ends[child] = top
+        child += 1
+    stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
+    return pushed
+
+
+@part
+def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
+    """Count the extensions of a pattern and make a frame of the frequent ones; returns GROW if there is no room."""
+    items, least, depth, tally = state[MASK_ITEMS], state[LEAST], state[DEPTH], stack.tally
+    begin, end, candidates = stack.begins[child], stack.ends[child], stack.follows[child]
+    if depth == 0:
+        for item in range(items):
+            tally[item] = rows.pairs[MOST_ITEMS * stack.items[child] + item]
+    else:
+        count_extensions(rows.after, stack.tokens, begin, end, items, tally, stack.planes)
+    total = np.int64(0)
     for item in range(items):
-        if tally[item] >= least:
-            wanted |= np.uint64(1) << np.uint64(item)
-            total += tally[item]
-            children += 1
-    if children == 0:
+        total += tally[item] if tally[item] >= least else 0
+    if total == 0:
         return DONE
-    top = stack.frames[depth, TOP]
+    top, child_top = stack.frames[depth, TOP], stack.frames[depth, STOP]
     if (
         is_short(state, MASK_ENTRIES, stack.tokens.shape[0], top + total)
         or is_short(state, MASK_FRAMES, stack.frames.shape[0], depth + 2)
         or is_short(state, MASK_FRAMES, stack.items.shape[0] // MOST_ITEMS, depth + 3)
     ):
         return GROW
-    child = child_top
-    for item in range(items):
-        if tally[item] >= least:
-            stack.items[child], stack.begins[child] = np.int32(item), top
-            top, tally[item] = top + tally[item], top
-            stack.ends[child] = top
-            child += 1
-    _push_extensions(rows, stack, begin, end, items, wanted)
-    stack.frames[depth + 1, AT], stack.frames[depth + 1, STOP] = child_top, child
-    stack.frames[depth + 1, TOP] = top
+    pushed = _note_children(state, rows, stack, candidates, child_top, top)
+    if pushed:
+        _push_extensions(rows, stack, begin, end, items, pushed)
+        for number in range(child_top, stack.frames[depth + 1, STOP]):
+            if stack.follows[number]:
+                stack.ends[number] = tally[stack.items[number]]
+    stack.frames[depth + 1, AT] = child_top
     state[DEPTH] = depth + 1
     return DONE
 
@@ -271,14 +321,11 @@ def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-d
         length = state[PREFIX] + depth + 1
         if not has_room(state, output, length):
             return FULL
-        begin, end = stack.begins[child], stack.ends[child]
         path[length - 1] = rows.codes[stack.items[child]]
-        state[WORK_LEFT] -= 32 + 4 * (end - begin)
-        if length < state[MAX_LENGTH]:
-            count_extensions(rows.after, stack.tokens, begin, end, state[MASK_ITEMS], stack.tally, stack.planes)
-            if _open_children(state, rows, stack, begin, end, stack.frames[depth, STOP]) == GROW:
-                return GROW
-        give_pattern(state, output, path, length, end - begin)
+        state[WORK_LEFT] -= 32 + 4 * (stack.ends[child] - stack.begins[child])
+        if stack.follows[child] and _open_children(state, rows, stack, child) == GROW:
+            return GROW
+        give_pattern(state, output, path, length, stack.supports[child])
         stack.frames[depth, AT] = child + 1
     return DONE
 

@@ -74,3 +74,25 @@ def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, 
                 starts[kept] = filled
         row_ends[row] = np.int32(kept)
     return kept
+
+
+@compile_cached(f"boolean({TOKENS}, int32[::1])")
+def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
+    """Whether some element holds more than one item that has a rank."""
+    for element in range(element_offsets.shape[0] - 1):
+        ranked = 0
+        for position in range(element_offsets[element], element_offsets[element + 1]):
+            ranked += rank[np.uint32(codes[position])] >= 0
+        if ranked > 1:
+            return True
+    return False
+
+
+@compile_cached("void(int32[::1], int64[::1], int64[::1], int32[::1])")
+def list_elements(tokens, starts, cursor, elements):  # type: ignore[no-untyped-def]
+    """The elements that hold each token, one token after another; `cursor` says where those of each begin."""
+    for element in range(starts.shape[0] - 1):
+        for place in range(starts[element], starts[element + 1]):
+            token = np.uint32(tokens[place])
+            elements[cursor[token]] = np.int32(element)
+            cursor[token] += 1

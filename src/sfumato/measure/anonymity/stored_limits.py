@@ -36,7 +36,9 @@ def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 
 def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    return _compare(evidence, [arguments["column"]], lambda before, after: count_miscoded_cells(before, after, **arguments))
+    return _compare(
+        evidence, [arguments["column"]], lambda before, after: count_miscoded_cells(before, after, **arguments)
+    )
 
 
 def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Number:

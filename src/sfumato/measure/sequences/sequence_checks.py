@@ -10,7 +10,6 @@ contain. In the same way, if each published sequence is contained in k originals
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -93,6 +92,9 @@ def number_codes(data: Sequences, numbers: Mapping[str, int]) -> Codes:
 def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
     codes = number_codes(data, numbers)
     marked = np.full(len(codes) + len(data.element_offsets) - 1, -1, dtype=np.int32)
+    if len(marked) == 2 * len(codes):  # single items
+        marked[::2] = codes
+        return _MarkedElements(marked, 2 * data.offsets)
     # Each element is longer by its mark.
     elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))
     marked[np.arange(len(codes)) + elements] = codes
@@ -103,6 +105,10 @@ def _unpack_elements(marked: Codes, ends: Ints, weights: Ints) -> Any:
     """Sequences with marks after their elements as arrays for kernels."""
     from sfumato.kernels.sequences.crowd_counts import SpelledRows
 
+    if len(marked) and (marked[1::2] < 0).all() and not (marked[::2] < 0).any():  # single items
+        codes = np.ascontiguousarray(marked[::2])
+        offsets = (ends // 2).astype(np.int64)
+        return SpelledRows(offsets, np.arange(len(codes) + 1), codes, _sketch_rows(codes, offsets), weights)
     is_mark = marked < 0
     closed = np.concatenate(([0], np.cumsum(is_mark)))
     items_before = np.concatenate(([0], np.cumsum(~is_mark)))
@@ -131,6 +137,43 @@ def _sketch_rows(codes: Codes, bounds: Ints) -> Words:
     return marks
 
 
+class _PlacedRows(NamedTuple):
+    """Distinct sequences as arrays for kernels, and where to begin to look for what contains each of some others."""
+
+    rows: Any
+    starts: Ints
+
+
+def _place_among(inner: DistinctSequences, whole: Ints, among: Sequences, numbers: Mapping[str, int]) -> _PlacedRows:
+    """Distinct sequences ordered by how they begin, and for each of the others the first that begins like it."""
+    from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+
+    marked, bounds = _mark_elements(among, numbers)
+    distinct = find_distinct_rows(marked, bounds)
+    is_flat = len(among.codes) == len(among.element_offsets) - 1
+    keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers), is_flat)
+    order = np.argsort(keys)
+    begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(begins - ends[:-1], lengths) + np.arange(ends[-1])
+    asked = np.frombuffer(b"".join(inner.spellings[row] for row in whole), dtype=np.int32)
+    stops = np.cumsum([0, *(len(inner.spellings[row]) // 4 for row in whole)], dtype=np.int64)
+    starts = np.searchsorted(keys[order], _pack_beginnings(asked, stops[:-1], stops[1:], len(numbers), is_flat))
+    starts[starts == len(order)] = 0
+    return _PlacedRows(_unpack_elements(marked[places], ends, distinct.weights[order]), starts.astype(np.int64))
+
+
+def _pack_beginnings(marked: Codes, begins: Ints, ends: Ints, numbers: int, is_flat: bool) -> Words:
+    """The first numbers of each sequence as one word that is ordered like them; of single items, without marks."""
+    width, step = max((numbers + 1).bit_length(), 1), 1 + is_flat
+    keys = np.zeros(len(begins), dtype=np.uint64)
+    for place in range(64 // width):
+        held = np.flatnonzero(begins + place * step < ends)
+        keys <<= np.uint64(width)
+        keys[held] |= (marked[begins[held] + place * step] + 2).astype(np.uint64)
+    return keys
+
+
 def count_least_containing(published: Sequences, among: Sequences) -> int:
     """The smallest number of sequences of `among` that contain a published one; 0 if nothing is published."""
     if not len(published):
@@ -139,14 +182,14 @@ def count_least_containing(published: Sequences, among: Sequences) -> int:
 
     numbers = number_item_texts(published, among)
     inner = DistinctSequences.of(published, numbers)
-    outer = inner if among is published else DistinctSequences.of(among, numbers)
     whole = inner.find_whole()
-    starts = np.array([bisect_left(outer.spellings, inner.spellings[row]) for row in whole], dtype=np.int64)
+    # Where to begin changes how soon enough are found, not how many there are.
+    outer = _PlacedRows(inner.rows, whole) if among is published else _place_among(inner, whole, among, numbers)
     least = len(among)
     for first in range(0, len(whole), _CHUNK):
         report_progress("counting sequences that contain others", first, len(whole))
         last = min(first + _CHUNK, len(whole))
-        least = int(count_least_containing(inner.rows, whole, outer.rows, starts, first, last, least))
+        least = int(count_least_containing(inner.rows, whole, outer.rows, outer.starts, first, last, least))
     return least
 
 

@@ -20,15 +20,18 @@ import numpy as np
 from sfumato import progress
 from sfumato.arrays import Codes, Ints
 from sfumato.errors import DataError
+from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences import subsequences_prepare as prepare
-from sfumato.kernels.sequences.subsequences_closed import ElementRows
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists
 from sfumato.kernels.sequences.subsequences_masks import MOST_ITEMS, MaskRows, lay_masks
+from sfumato.mine.sequences.element_layout import lay_elements, lay_whole_joins
 from sfumato.mine.sequences.subsequence_worker import (
     FoundPatterns,
     SequenceLayout,
     SubsequenceQuestion,
     SubsequenceWorker,
+    make_mask_pairs,
+    make_mask_stack,
 )
 from sfumato.sequences import Sequences
 
@@ -62,23 +65,20 @@ def lay_out_sequences(sequences: Sequences, question: SubsequenceQuestion) -> Se
     rank = np.full(counts.size, -1, dtype=np.int32)
     rank[frequent] = np.arange(frequent.size, dtype=np.int32)
     layout = SequenceLayout(frequent.astype(np.int32), counts[frequent], 0)
-    layout.joins = _has_joins(sequences, rank)
-    if layout.joins or question.is_limited or question.kind:
-        _lay_elements(sequences, rank, layout)
+    layout.joins = prepare.has_joins(sequences.codes, sequences.element_offsets, rank)
+    is_free = not (question.is_limited or question.kind)
+    if layout.joins and is_free and lay_whole_joins(sequences, question, rank, layout):
+        return layout
+    if layout.joins or not is_free:
+        lay_elements(sequences, rank, layout, counts_pairs=is_free)
     else:
-        _lay_lists(sequences, row_offsets, rank, layout)
+        _lay_lists(sequences, question, row_offsets, rank, layout)
     return layout
 
 
-def _has_joins(sequences: Sequences, rank: Codes) -> bool:
-    """Whether some element holds more than one frequent item."""
-    if sequences.element_offsets.size - 1 == sequences.codes.size:
-        return False
-    before = np.concatenate(([0], np.cumsum(rank[sequences.codes] >= 0)))
-    return bool((np.diff(before[sequences.element_offsets]) > 1).any())
-
-
-def _lay_lists(sequences: Sequences, row_offsets: Ints, rank: Codes, layout: SequenceLayout) -> None:
+def _lay_lists(
+    sequences: Sequences, question: SubsequenceQuestion, row_offsets: Ints, rank: Codes, layout: SequenceLayout
+) -> None:
     items = layout.codes.size
     starts = np.concatenate(([0], np.cumsum(layout.counts)))
     flat = np.empty(sequences.codes.size + len(sequences) + 1, dtype=np.int32)
@@ -100,44 +100,11 @@ def _lay_lists(sequences: Sequences, row_offsets: Ints, rank: Codes, layout: Seq
         starts=starts,
         tokens=places,
         slots=np.empty_like(places),
+        **make_mask_pairs(),
     )
-    lay_masks(flat, used, items, layout.masks)
-
-
-def _lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout) -> None:
-    elements = sequences.element_offsets.size - 1
-    tokens = np.empty(sequences.codes.size, dtype=np.int32)
-    starts = np.empty(elements + 1, dtype=np.int64)
-    row_of, position_of = np.empty(elements, np.int32), np.empty(elements, np.int32)
-    row_ends = np.empty(len(sequences), dtype=np.int32)
-    kept = prepare.lay_elements(
-        sequences.codes,
-        sequences.element_offsets,
-        sequences.offsets,
-        rank,
-        tokens,
-        starts,
-        row_of,
-        position_of,
-        row_ends,
-    )
-    tokens = tokens[: starts[kept]]
-    # Numbers of 16 bits are sorted without comparing them, ten times as fast.
-    order = np.argsort(tokens.astype(np.uint16) if layout.codes.size <= 1 << 16 else tokens, kind="stable")
-    owner = np.repeat(np.arange(kept, dtype=np.int32), np.diff(starts[: kept + 1]))
-    counts = np.bincount(tokens, minlength=layout.codes.size)
-    row_sizes = np.diff(starts[np.concatenate(([0], row_ends))])
-    layout.longest, layout.counts = int(row_sizes.max(initial=0)), counts.astype(np.int64)
-    layout.elements = ElementRows(
-        tokens=tokens,
-        starts=starts[: kept + 1],
-        row_of=row_of[:kept],
-        position_of=position_of[:kept],
-        row_ends=row_ends,
-        codes=layout.codes,
-        task_starts=np.concatenate(([0], np.cumsum(counts, dtype=np.int64))),
-        task_elements=owner[order],
-    )
+    state = np.zeros(fields.FIELDS, dtype=np.int64)
+    state[fields.LEAST], state[fields.MASK_ITEMS] = question.least, items
+    lay_masks(state, flat, used, layout.masks, make_mask_stack())
 
 
 @dataclass(slots=True)

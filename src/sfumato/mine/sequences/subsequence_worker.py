@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One thread of a search for subsequences: its arrays, its state, and its buffer of found patterns.
 
-Three searches answer the same calls: over words where at most 64 single items are frequent, over lists where more are,
-and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it can.
-Arrays start small; the kernels say which must grow.
+Several searches answer the same calls: over words where at most 64 single items are frequent, over lists where more
+are, and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it
+can, or begins with them where few items are frequent. Arrays start small; the kernels say which must grow.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from sfumato.kernels.sequences import subsequences_masks as over_masks
 from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences.subsequences_closed import ElementRows, InsertionScratch
 from sfumato.kernels.sequences.subsequences_ends import EndScratch, EndSearch, EndStack
-from sfumato.kernels.sequences.subsequences_joins import JoinRows, JoinStack
+from sfumato.kernels.sequences.subsequences_joins import JoinRows, JoinStack, JoinTasks
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists, SequenceSearch, TokenScratch
 from sfumato.kernels.sequences.subsequences_masks import MaskRows, MaskStack
 from sfumato.kernels.sequences.subsequences_output import DONE, FULL, GROW, PatternBuffer
+from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 BUFFER_CODES = 1 << 17
 BUFFER_PATTERNS = 1 << 15
@@ -63,6 +64,13 @@ class SequenceLayout:
     lists: SequenceLists | None = None
     masks: MaskRows | None = None
     elements: ElementRows | None = None
+    pairs: PairCounts | None = None
+    """With elements of itemsets: the patterns of two items, counted before."""
+    joined: JoinRows | None = None
+    tasks: JoinTasks | None = None
+    """With `joined`."""
+    largest: int = 1
+    """With `joined`: the largest number of frequent items in an element."""
 
 
 class FoundPatterns(NamedTuple):
@@ -91,7 +99,9 @@ class SubsequenceWorker:
             ends=np.empty(BUFFER_PATTERNS, np.int64),
             supports=np.empty(BUFFER_PATTERNS, np.int64),
         )
-        if layout.elements is not None:
+        if layout.joined is not None:
+            self._join_stack = make_join_stack()
+        elif layout.elements is not None:
             self._make_end_arrays()
         else:
             self._make_mask_arrays()
@@ -103,13 +113,11 @@ class SubsequenceWorker:
         self._scratch = TokenScratch(
             np.zeros(items, np.int64), np.zeros(max(items, START), np.int64), np.zeros(items, np.int32)
         )
-        self._masks = MaskRows(*_make_empty(START + 1, np.uint64, np.uint64, np.int32, np.int64, np.uint32, np.uint32))
-        self._stack = MaskStack(
-            np.zeros((8, over_masks.MASK_FRAME), dtype=np.int64),
-            *_make_empty(16 * over_masks.MOST_ITEMS, np.int32, np.int64, np.int64),
-            *_make_empty(4096, np.uint32, np.uint32),
-            *_make_empty(START, np.int64, np.uint64),
+        self._masks = MaskRows(
+            *_make_empty(START + 1, np.uint64, np.uint64, np.int32, np.int64, np.uint32, np.uint32),
+            **make_mask_pairs(),
         )
+        self._stack = make_mask_stack()
 
     def _make_end_arrays(self) -> None:
         items = self._layout.codes.size
@@ -127,25 +135,25 @@ class SubsequenceWorker:
             counts=np.zeros(START, np.int32),
             marks=np.zeros(START, np.int64),
         )
-
-        children, entries = 8 * over_joins.MOST_CHILDREN, 4096
         self._join = JoinRows(
-            *_make_empty(entries, np.uint64, np.uint64, np.uint64, np.uint32),
-            *_make_empty(over_joins.MOST_ITEMS, np.int32),
-            *_make_empty(items, np.int32),
+            *_make_empty(4096, np.uint64, np.uint64, np.uint32, np.uint64),
+            **make_join_partners(),
+            codes=np.empty(over_joins.MOST_ITEMS, np.int32),
+            ranks=np.empty(over_joins.MOST_ITEMS, np.int32),
+            number_of=np.empty(items, np.int32),
         )
-        self._join_stack = JoinStack(
-            np.zeros((8, over_joins.JOIN_FRAME), dtype=np.int64),
-            *_make_empty(children, np.int32, np.int64, np.int64, np.uint64),
-            *_make_empty(entries, np.uint32, np.uint32, np.uint64),
-            *_make_empty(2 * over_joins.JOINING, np.int64),
-            *_make_empty(START, np.uint64),
-        )
+        self._join_stack = make_join_stack()
+        nothing = np.zeros(0, dtype=np.int32)
+        self._pairs = self._layout.pairs or PairCounts(nothing, nothing)
 
     def begin(self, first: int, stop: int) -> None:
         """Take the tasks, frequent items, from `first` up to `stop`."""
         layout, state = self._layout, self._state
-        if layout.elements is not None:
+        if layout.joined is not None and layout.tasks is not None:
+            self._grow_to(fields.JOIN_ENTRIES, int(layout.tasks.starts[stop] - layout.tasks.starts[first]))
+            state[fields.MASK_ITEMS], state[fields.LARGEST] = layout.codes.size, layout.largest
+            over_joins.begin_joins(state, layout.joined, layout.tasks, self._join_stack, first, stop)
+        elif layout.elements is not None:
             rows = layout.elements
             self._grow_to(fields.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
             over_ends.begin_ends(self._make_end_search(), first, stop)
@@ -180,7 +188,9 @@ class SubsequenceWorker:
         state, layout = self._state, self._layout
         state[fields.WORK_LEFT] = work
         while True:
-            if layout.elements is not None:
+            if layout.joined is not None:
+                status = over_joins.search_join_rows(state, self._output, self._path, layout.joined, self._join_stack)
+            elif layout.elements is not None:
                 status = over_ends.search_ends(self._make_end_search())
             elif layout.masks is not None:
                 status = over_masks.search_mask_rows(state, self._output, self._path, layout.masks, self._stack)
@@ -196,8 +206,8 @@ class SubsequenceWorker:
     def _make_end_search(self) -> EndSearch:
         assert self._layout.elements is not None
         return EndSearch(
-            self._state, self._output, self._path, self._ranks, self._layout.elements, self._ends, self._extensions,
-            self._insertions, self._join, self._join_stack,
+            self._state, self._output, self._path, self._ranks, self._layout.elements, self._pairs, self._ends,
+            self._extensions, self._insertions, self._join, self._join_stack,
         )  # fmt: skip
 
     def _grow_to(self, which: int, needed: int) -> None:
@@ -217,20 +227,57 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.LEVEL_ITEMS: ("_lists", ("starts", "codes")),
     fields.MASK_TOKENS: ("_masks", ("after", "tokens", "slots")),
     fields.MASK_WORDS: ("_masks", ("bits",)),
-    fields.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends")),
+    fields.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends", "supports", "follows")),
     fields.MASK_ENTRIES: ("_stack", ("tokens", "slots")),
     fields.END_FRAMES: ("_ends", ("frames",)),
     fields.END_ENTRIES: ("_ends", ("elements", "first_positions")),
     fields.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
     fields.END_SLOTS: ("_insertions", ("counts", "marks")),
-    fields.JOIN_TOKENS: ("_joined", ("masks", "after")),
-    fields.JOIN_BITS: ("_joined", ("bits",)),
-    fields.JOIN_WORDS: ("_joined", ("word_ends",)),
-    fields.JOIN_FRAMES: ("_join_stack", ("frames", "items", "begins", "ends", "lasts")),
-    fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "slots", "joinable")),
+    fields.JOIN_TOKENS: ("_join", ("masks", "after", "begins")),
+    fields.JOIN_OCCURRENCES: ("_join", ("joining",)),
+    fields.JOIN_FRAMES: (
+        "_join_stack",
+        ("frames", "items", "begins", "ends", "supports", "lasts", "follows", "joins"),
+    ),
+    fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "occurrences", "joinable")),
 }
 """The arrays that the kernels may find too short."""
 _CHILDREN = {fields.MASK_FRAMES: over_masks.MOST_ITEMS, fields.JOIN_FRAMES: over_joins.MOST_CHILDREN}
+
+
+def make_mask_pairs() -> dict[str, Any]:
+    """Room for the pairs of a search over words."""
+    items = over_masks.MOST_ITEMS
+    return {"pairs": np.zeros(items**2, np.int64), "followed": np.zeros(items, np.uint64)}
+
+
+def make_mask_stack() -> MaskStack:
+    """A small stack for a search over words."""
+    return MaskStack(
+        np.zeros((8, over_masks.MASK_FRAME), dtype=np.int64),
+        *_make_empty(16 * over_masks.MOST_ITEMS, np.int32, np.int64, np.int64, np.int64, np.uint64),
+        *_make_empty(4096, np.uint32, np.uint32),
+        *_make_empty(START, np.int64, np.uint64, np.uint64),
+    )
+
+
+def make_join_partners() -> dict[str, Any]:
+    """Room for what is near each item of itemsets, what follows and joins it, and how often."""
+    words = {name: np.zeros(over_joins.JOINING, dtype=np.uint64) for name in ("nearest", "followed", "joined")}
+    return {**words, "pairs": np.zeros(2 * over_joins.JOINING**2, dtype=np.int64)}
+
+
+def make_join_stack(entries: int = 4096) -> JoinStack:
+    """A small stack for a search over words of itemsets."""
+    children = 8 * over_joins.MOST_CHILDREN
+    return JoinStack(
+        np.zeros((8, over_joins.JOIN_FRAME), dtype=np.int64),
+        *_make_empty(children, np.int32, np.int64, np.int64, np.int64, np.uint64, np.uint64, np.uint64),
+        *_make_empty(entries, np.uint32, np.uint32, np.uint64),
+        *_make_empty(2 * over_joins.JOINING, np.int64),
+        *_make_empty(START, np.uint64),
+        *_make_empty(2 * over_joins.JOINING, np.uint64, np.uint64),
+    )
 
 
 def _make_empty(size: int, *kinds: Any) -> list[Any]:

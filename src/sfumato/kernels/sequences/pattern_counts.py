@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""In how many sequences of single items each of many patterns is contained.
+
+Patterns come sorted, so that those which begin alike are neighbours and are matched together as far as they agree. A
+match takes the first occurrence of each item after the one before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compilation import compile_cached
+
+
+@compile_cached(
+    "void(Array(int32, 1, 'C', readonly=True), int64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int64[::1])"
+)
+def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, counts):  # type: ignore[no-untyped-def]
+    """Row i is ``codes[starts[i]:ends[i]]`` and occurs `weights[i]` times; patterns are cut by `offsets`."""
+    count = starts.shape[0]
+    rows, places = np.empty(2 * count + 1, dtype=np.int64), np.empty(2 * count + 1, dtype=np.int64)
+    rows[:count], places[:count] = np.arange(count), starts
+    longest = np.int64(0)
+    for number in range(counts.shape[0]):
+        longest = max(longest, offsets[number + 1] - offsets[number])
+    begins = np.zeros(longest + 2, dtype=np.int64)  # where the matches of the first so many items begin
+    begins[1] = count
+    depth = np.int64(0)
+    for number in range(counts.shape[0]):
+        first, length = offsets[number], offsets[number + 1] - offsets[number]
+        shared, before = np.int64(0), offsets[max(number - 1, 0)]
+        while shared < min(depth, length) and patterns[before + shared] == patterns[first + shared]:
+            shared += 1
+        for depth in range(shared, length):
+            begin, end = begins[depth], begins[depth + 1]
+            if 2 * end - begin > rows.shape[0]:
+                rows = np.concatenate((rows[:end], np.empty(2 * end, dtype=np.int64)))
+                places = np.concatenate((places[:end], np.empty(2 * end, dtype=np.int64)))
+            top, code = end, patterns[first + depth]
+            for entry in range(begin, end):
+                row, place = rows[entry], places[entry]
+                stop = ends[row]
+                while place < stop and codes[place] != code:
+                    place += 1
+                if place < stop:
+                    rows[top], places[top] = row, place + 1
+                    top += 1
+            begins[depth + 2] = top
+        depth = length
+        total = np.int64(0)
+        for entry in range(begins[depth], begins[depth + 1]):
+            total += weights[rows[entry]]
+        counts[number] = total
