@@ -123,6 +123,14 @@ def test_a_certificate_does_not_deny_that_sequences_were_left_out(folder: Path) 
     assert "not in the release" in told[0]["why"]
 
 
+def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
+    sequences = sf.Sequences.of([["home", "work"]] * 5 + [["clinic"]])
+    sequences.write(folder / "walks.csv", id="person", item="place", time="hour")
+    run = sf.run(folder / "anonymize.toml")
+    text = (run.folder / "private" / "report.html").read_text(encoding="utf-8")
+    assert "sequences left out" in text and "rows suppressed" not in text
+
+
 def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:
     walks = sf.Sequences.of([["home", "work"]] * 4)
     sentence = "Whether people can be found by items that others know of them was not tried."

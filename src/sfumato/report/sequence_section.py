@@ -131,7 +131,7 @@ def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
     ]
     caption = (
         "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts. "
-        "Frequent is what reaches min_support of the policy's section measure."
+        "Frequent is what reaches min_support of the policy's section measure, a tenth of the originals unless set."
     )
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
     rows = tuple(
