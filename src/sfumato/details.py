@@ -253,7 +253,7 @@ class SequenceDetails(Details):
     passes: int | None = None
     """How often the tree was pruned."""
     moved: int | None = None
-    """Sequences that were replaced by a frequent one."""
+    """Published sequences that a frequent one replaces; dropped ones are not among them."""
     sensitive: tuple[Any, ...] | None = None
     """The patterns that are hidden, each with the largest support that it may have."""
     marks: Any = None

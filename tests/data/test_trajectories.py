@@ -172,3 +172,11 @@ def test_points_as_far_apart_as_numbers_can_be_are_placed() -> None:
     far = {"id": [1, 1, 1], "time": [1, 2, 3], "x": [-1e308, 0.1e308, 1e308], "y": [0.0, 0.0, 1.0]}
     assert sf.Sequences.from_points(far, sf.Grid(2, 1)).to_lists() == [["r0c0", "r0c1"]]
     assert sf.Sequences.from_points(far, sf.Grid(2, 1, (-1, -1, 1, 1))).to_lists() == [[]]
+
+
+def test_coordinates_in_lists_may_mix_integers_and_decimals() -> None:
+    points = {"id": [1, 1, 2], "time": [0, 1, 2.5], "x": [1, 3.5, 0.5], "y": [0, 1.5, 3]}
+    grid = sf.Sequences.from_points(points, sf.Grid(2, 2, (0, 0, 4, 4)))
+    assert grid.to_lists() == [["r0c0", "r0c1"], ["r1c0"]]
+    with pytest.raises(sf.DataError, match='"x" is no finite number in 1 of 3 rows, first in row 1'):
+        sf.Sequences.from_points(points | {"x": [1, "east", 0.5]}, sf.Grid(2, 2, (0, 0, 4, 4)))

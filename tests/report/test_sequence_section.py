@@ -75,3 +75,15 @@ def test_bars_are_drawn_as_long_as_their_numbers() -> None:
     assert ">before</text>" in svg
     alone = by_title(build_outgoing_sequence_section(RELEASE.data))["Lengths"].svg
     assert PALETTE["before"][0] not in alone and ">before</text>" not in alone
+
+
+def test_the_page_says_how_many_sequences_were_replaced_and_dropped() -> None:
+    """A dropped sequence is not published as another; "xabc" is, and "abd", and then nothing else."""
+    walks = sf.Sequences.of([["x"], list("abc"), list("abc"), list("abd"), list("yabc")])
+    release = sf.AnonymizeSequences(k=2).protect(walks)
+    assert [("".join(row)) for row in release.data.to_lists()] == ["abc", "abc", "ab", "abc"]
+    assert release.details["moved"] == release.losses["changed_sequences"] == 2
+    assert build_sequence_section(release, walks, release.data, {}).intro == (
+        "2 sequences were too rare and are published as the frequent one with most in common. "
+        "1 sequence had nothing in common with any and was dropped."
+    )

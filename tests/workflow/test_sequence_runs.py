@@ -123,6 +123,14 @@ def test_a_certificate_does_not_deny_that_sequences_were_left_out(folder: Path) 
     assert "not in the release" in told[0]["why"]
 
 
+def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
+    sequences = sf.Sequences.of([["home", "work"]] * 5 + [["clinic"]])
+    sequences.write(folder / "walks.csv", id="person", item="place", time="hour")
+    run = sf.run(folder / "anonymize.toml")
+    text = (run.folder / "private" / "report.html").read_text(encoding="utf-8")
+    assert "sequences left out" in text and "rows suppressed" not in text
+
+
 def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:
     walks = sf.Sequences.of([["home", "work"]] * 4)
     sentence = "Whether people can be found by items that others know of them was not tried."
@@ -155,3 +163,24 @@ def test_the_form_of_the_items_does_not_tell_whether_a_hidden_one_was_a_number(f
         written.append((run.out / "release" / run.certificate.body["data"]["file"]).read_bytes())
     assert written[0] == written[1]
     assert b"CONVERTED_FROM_TEXT" not in written[0]
+
+
+def test_methods_for_baskets_say_that_a_file_holds_sequences(folder: Path) -> None:
+    protect = 'method = "hide_items"\nitems = ["clinic"]\nmin_support = 2\nmin_confidence = 0.5'
+    policy = f'[data]\npath = "walks.txt"\n\n[[protect]]\n{protect}\n\n[output]\npath = "baskets"\n'
+    (folder / "baskets.toml").write_text(policy, encoding="utf-8")
+    with pytest.raises(sf.DataError, match="not baskets but sequences: use anonymize_sequences or hide_sequences"):
+        sf.run(folder / "baskets.toml")
+
+
+def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folder: Path) -> None:
+    sf.Sequences.of([["clinic"], ["home", "work"]]).write(folder / "walks.txt")
+    text = HIDE.replace('[["station", "clinic"], ["school", "park"]]', '[["clinic"]]').replace("[3, 0]", "0")
+    text = text.replace('mark = "Δ"', "") + 'format = "long"\n'
+    (folder / "hide.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(sf.PolicyError) as refused:
+        sf.run(folder / "hide.toml")
+    assert str(refused.value).endswith(
+        '1 of 2 published sequences are empty, and the long form has no row for them; set format = "spmf" in [output]'
+    )
+    assert str(folder) not in str(refused.value)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -44,7 +45,11 @@ def audit_sequence_file(
     for sentence in findings.sentences():
         print_line(sentence)
     print_line()
-    print_line(f"Next, a policy to start from: sfumato init {shlex.quote(data)}")
+    if is_named:  # init detects columns by their usual names only
+        fields = ", ".join(f"{option} = {json.dumps(name, ensure_ascii=False)}" for option, name in columns.items())
+        print_line(f"Next, a policy: {fields} in its section [data], and the method anonymize_sequences.")
+    else:
+        print_line(f"Next, a policy to start from: sfumato init {shlex.quote(data)}")
     return True
 
 

@@ -365,8 +365,9 @@ def refuse_negative_lines(path: Path, lines: Ints) -> None:
     if not lines.size:
         return
     raise DataError(
-        f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; correct them or, if "
-        "-1 and -2 end elements and sequences, read the file with Sequences.read"
+        f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; correct them. If -1 and -2 "
+        "end elements and sequences, these are not baskets but sequences: use anonymize_sequences or hide_sequences, "
+        "or Sequences.read in Python"
     )
 
 

@@ -109,7 +109,10 @@ def _open_points(points: Any, columns: PointColumns, separator: str | None) -> t
         return str(path), long_form.read_named_columns(path, tuple(columns), separator).frame
     import narwhals as nw
 
-    frame = pl.DataFrame(points) if isinstance(points, dict) else nw.from_native(points, eager_only=True).to_polars()
+    if isinstance(points, dict):
+        frame = pl.DataFrame(points, strict=False)  # lists may begin with 1 and go on with 3.5
+    else:
+        frame = nw.from_native(points, eager_only=True).to_polars()
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise DataError(f"the frame of points lacks {len(missing)} of its four columns; name them")

@@ -108,11 +108,9 @@ def list_tiles(account: RunAccount) -> list[KeyFigure]:
     if account.sizes_after.height and not is_drawn:
         made.append(_build_crowd_tile(account))
     if may_suppress_rows(body) and body["suppression"]["rows"] is not None:
-        made.append(
-            KeyFigure(
-                wording.format_count(body["suppression"]["rows"]), "rows suppressed", _describe_suppressed_share(body)
-            )
-        )
+        what = "sequences left out" if body["data"]["shape"] == "sequences" else "rows suppressed"
+        count = wording.format_count(body["suppression"]["rows"])
+        made.append(KeyFigure(count, what, _describe_suppressed_share(body)))
     if account.internal:
         made += _list_method_tiles(body["losses"])
     made += [] if is_drawn else _list_linking_tiles(account)

@@ -63,13 +63,16 @@ def build_sequence_section(
             tuple(figures),
             notes,
         )
-    moved = wording.count_noun(details.moved or 0, "sequence was", "sequences were")
-    dropped = wording.count_noun(int(release.losses["dropped_sequences"]), "sequence")
-    intro = (
-        f"{moved} too rare, and the frequent one that has most in common with it is published instead. {dropped} had "
-        "nothing in common with any and were dropped."
-    )
+    intro = _tell_fates(details.moved or 0, int(release.losses["dropped_sequences"]))
     return ReportSection("sequences", "What became of the sequences", intro, tuple(figures), notes)
+
+
+def _tell_fates(moved: int, dropped: int) -> str:
+    """How many sequences were replaced by a frequent one, and how many have none to replace them."""
+    one, many = "sequence was too rare and is", "sequences were too rare and are"
+    replaced = f"{wording.count_noun(moved, one, many)} published as the frequent one with most in common."
+    one, many = "sequence had nothing in common with any and was", "sequences had nothing in common with any and were"
+    return f"{replaced} {wording.count_noun(dropped, one, many)} dropped."
 
 
 def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
@@ -128,7 +131,7 @@ def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
     ]
     caption = (
         "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts. "
-        "Frequent is what reaches min_support of the policy's section measure."
+        "Frequent is what reaches min_support of the policy's section measure, a tenth of the originals unless set."
     )
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
     rows = tuple(

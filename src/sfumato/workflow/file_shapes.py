@@ -258,6 +258,12 @@ class SequencesShape(FileShape):
 
     def write(self, data: Sequences, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the sequences, without ids."""
+        empty = int((np.diff(data.offsets) == 0).sum())
+        if empty and form == "long":
+            raise PolicyError(
+                f"{empty} of {len(data)} published sequences are empty, and the long form has no row for them; set "
+                'format = "spmf" in [output]'
+            )
         escapes_names = _has_names(data.items) and escape and form == "long"
         items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
         Sequences(items, data.offsets, data.element_offsets, data.codes).write(path, form)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.measure.sequences.hidden_sequences import count_matching
+from sfumato.protect.sequences import exact_marks, hide_sequences, row_options
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 from tests.protect.sequences.small_sequences import Elements, as_elements, count_matches, draw_elements
 
@@ -131,6 +132,28 @@ def test_out_of_time_the_exact_strategy_gives_a_bound() -> None:
     release = sf.HideSequences(patterns=patterns, threshold=20, strategy="exact", seconds=0.1).protect(data)
     details = release.details
     assert 0 < details["bound"] <= details["objective"] == len(details["marks"])
+    assert all(finding.holds for finding in sf.check(release, data))
+
+
+def test_one_long_sequence_does_not_outlast_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is the number of matches looked for: 5 of 10 seconds are for them, and one sequence took thousands."""
+    clock = 0
+
+    class CountedDraft(SequenceDraft):
+        def find_match(self, row: int, index: int) -> Any:
+            nonlocal clock
+            clock += 1
+            return super().find_match(row, index)
+
+    monkeypatch.setattr(hide_sequences, "SequenceDraft", CountedDraft)
+    for module in (exact_marks, row_options):
+        monkeypatch.setattr(module, "monotonic", lambda: clock)
+    chance = np.random.default_rng(4)
+    data = sf.Sequences.of([list(chance.choice(list("abcd"), 60)) for _ in range(3)])
+    method = sf.HideSequences(patterns=[list("abc"), list("dcb")], threshold=1, strategy="exact", seconds=10)
+    release = method.protect(data)
+    assert clock == 6
+    assert release.losses["changes"] == method.model_copy(update={"strategy": "HH"}).protect(data).losses["changes"]
     assert all(finding.holds for finding in sf.check(release, data))
 
 

@@ -31,10 +31,11 @@ class MarkGuessing(Attack):
 
     The adversary sees the published sequences and is told where an item was taken out, which a mark Δ tells anyway: the
     neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
-    else next to one of them, or else the commonest of all. If the item still stands in its place, it is read. The
-    targets are the items that the method took out; if it names none, all occurrences of the given `items` in the
-    originals. The risk is the share of correct guesses; the baseline draws items as often as the release has them, or
-    always guesses the commonest, whichever is better.
+    else next to one of them, or else the commonest of all, but nothing that stands in the place. If it is not told
+    where items were taken out and the item still stands in its place, it is read. The targets are the items that the
+    method took out; if it names none, all occurrences of the given `items` in the originals. The risk is the share of
+    correct guesses; the baseline draws items as often as the release has them, or always guesses the commonest,
+    whichever is better.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -60,7 +61,7 @@ class MarkGuessing(Attack):
             raise DataError(f"{len(published)} published sequences cannot be compared with {len(truth)} originals")
         report_progress("guessing marks")
         before, after = _list_rows(truth), _list_rows(published)
-        targets = self._list_targets(release, before)
+        targets, is_told = self._list_targets(release, before), release.details.get("marks") is not None
         contexts = _Contexts.of(after)
         hits = 0
         places = {owner: place for place, owner in enumerate(owners)}
@@ -70,7 +71,8 @@ class MarkGuessing(Attack):
         for row, missing in by_row.items():
             seen = after[places[row]] if row in places else []
             for target, neighbours in _align(before[row], seen, missing):
-                if len(neighbours.here) == len(before[row][target.position]):  # nothing is missing: it is read
+                # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
+                if not is_told and len(neighbours.here) == len(before[row][target.position]):
                     hits += target.item in neighbours.here
                 else:
                     hits += contexts.guess(neighbours) == target.item
@@ -155,9 +157,11 @@ class _Contexts(NamedTuple):
                 votes.update(self.behind.get(one, {}))
             for other in right:
                 votes.update(self.ahead.get(other, {}))
-        for item in neighbours.here:  # what is still there was not taken out
+        for item in neighbours.here:  # what stands there was not taken out
             votes.pop(item, None)
-        return _choose(votes) or _choose(self.total)
+        return _choose(votes) or _choose(
+            Counter({item: self.total[item] for item in self.total.keys() - neighbours.here})
+        )
 
 
 def _choose(votes: Counter[str]) -> str | None:
@@ -176,10 +180,7 @@ def _align(before: Row, after: Row, missing: list[_Target]) -> Iterator[tuple[_T
     taken: dict[int, set[str]] = {}
     for target in missing:
         taken.setdefault(target.position, set()).add(target.item)
-    emptied = {position for position, items in taken.items() if before[position] <= items}
-    in_place = len(after) == len(before)
-    kept = list(range(len(before))) if in_place else [place for place in range(len(before)) if place not in emptied]
-    place_of = {position: place for place, position in enumerate(kept)} if len(kept) == len(after) else {}
+    place_of = _find_places(before, after, taken)
     for target in missing:
         left = max((place for position, place in place_of.items() if position < target.position), default=None)
         right = min((place for position, place in place_of.items() if position > target.position), default=None)
@@ -192,6 +193,24 @@ def _align(before: Row, after: Row, missing: list[_Target]) -> Iterator[tuple[_T
                 None if right is None else after[right],
             ),
         )
+
+
+def _find_places(before: Row, after: Row, taken: dict[int, set[str]]) -> dict[int, int]:
+    """Where each position of a sequence is published; of some that are gone, others may stand in their place."""
+    if len(after) == len(before):
+        return {position: position for position in range(len(before))}
+    place_of: dict[int, int] = {}
+    place = 0
+    for position, element in enumerate(before):
+        rest = element - taken.get(position, set())
+        if not rest:
+            continue
+        place = next((number for number in range(place, len(after)) if rest <= after[number]), len(after))
+        if place == len(after):
+            return {}
+        place_of[position] = place
+        place += 1
+    return place_of
 
 
 def _count_in_strangers(control: Sequences, contexts: _Contexts, attempts: int) -> int:

@@ -16,7 +16,6 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.baskets import Items
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -60,25 +59,26 @@ class SequenceLinking(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
-        published, originals = _Searched.of(release.data), _Searched.of(truth)
+        published, originals = (_Searched.of(data, self.order) for data in (release.data, truth))
         chance = (randomness or Randomness.seeded(0)).generator()
         people = _draw_people(release, truth, self.attempts, chance)
         strangers = None if control is None else _draw_strangers(control, people.rows.size, chance)
         curve: dict[str, list[float]] = {"unique_before": [], "unique_after": []}
         hits = strangers_found = 0
+        known_points = _ShuffledPoints.of(truth, people.rows, chance)
+        control_points = None if strangers is None else _ShuffledPoints.of(control, strangers, chance)
         for count in self.points:
             report_progress("looking for traces", count, self.points[-1])
-            known = _draw_points(truth, people.rows, count, chance)
-            after = _look_up(published, truth, known, people.published_rows, self.order)
+            known = known_points.take(count)
+            after = _look_up(published, truth, known, people.published_rows)
             # Whether one is alone is all that is asked of the originals.
-            before = _look_up(originals, truth, known, people.rows, self.order, enough=2)
+            before = _look_up(originals, truth, known, people.rows, enough=2)
             curve["unique_before"].append(_compute_share(before.flag_found()))
             curve["unique_after"].append(_compute_share(after.flag_found()))
             hits = int((after.holds_own & (chance.random(after.rows.size) * after.rows < 1)).sum())
-            if control is not None and strangers is not None:
-                points = _draw_points(control, strangers, count, chance)
+            if control is not None and strangers is not None and control_points is not None:
                 nobody = np.full(strangers.size, -1, dtype=np.int64)
-                others = _look_up(published, control, points, nobody, self.order)
+                others = _look_up(published, control, control_points.take(count), nobody)
                 strangers_found = int(((others.rows == 1) & others.holds_all).sum())
         attempts = int(people.rows.size)
         return Outcome(
@@ -134,25 +134,60 @@ def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Gener
     return np.sort(chance.permutation(held)[:attempts])
 
 
-def _draw_points(sequences: Sequences, rows: Ints, count: int, chance: np.random.Generator) -> _KnownPoints:
-    """One item of each of some elements of each row, in order; all elements of a shorter row."""
-    sizes = np.diff(sequences.offsets)[rows]
-    bounds = np.concatenate(([0], np.cumsum(sizes)))
-    places = np.arange(bounds[-1]) - np.repeat(bounds[:-1], sizes)
-    elements = np.repeat(sequences.offsets[rows], sizes) + places
-    # In the order of random numbers, the first elements of a row are a random choice.
-    order = np.lexsort((chance.random(elements.size), np.repeat(np.arange(rows.size), sizes)))
-    chosen = np.sort(elements[order][places < count])
-    first, width = sequences.element_offsets[chosen], np.diff(sequences.element_offsets)[chosen]
-    codes = sequences.codes[first + (chance.random(chosen.size) * width).astype(np.int64)]
-    return _KnownPoints(codes, np.concatenate(([0], np.cumsum(np.minimum(sizes, count)))))
+@dataclass(frozen=True)
+class _ShuffledPoints:
+    """An item of each element of some rows, and a random order of each row's: whoever knows more knows the same first.
+
+    So the curve cannot fall by the luck of the draw: more points leave no more originals that hold them all.
+    """
+
+    codes: Codes
+    sizes: Ints
+    ranks: Ints
+    """The place of each element in the random order of its row."""
+
+    @classmethod
+    def of(cls, sequences: Sequences, rows: Ints, chance: np.random.Generator) -> _ShuffledPoints:
+        """Draw both."""
+        sizes = np.diff(sequences.offsets)[rows]
+        places = _count_up(sizes)
+        elements = np.repeat(sequences.offsets[rows], sizes) + places
+        order = np.lexsort((chance.random(elements.size), np.repeat(np.arange(rows.size), sizes)))
+        ranks = np.empty_like(places)
+        ranks[order] = places
+        first, width = sequences.element_offsets[elements], np.diff(sequences.element_offsets)[elements]
+        codes = sequences.codes[first + (chance.random(elements.size) * width).astype(np.int64)]
+        return cls(codes, sizes, ranks)
+
+    def take(self, count: int) -> _KnownPoints:
+        """So many points of each row, in the row's order; all of a shorter one."""
+        offsets = np.concatenate(([0], np.cumsum(np.minimum(self.sizes, count))))
+        return _KnownPoints(self.codes[self.ranks < count], offsets)
+
+
+def _count_up(sizes: Ints) -> Ints:
+    """0, 1, 2 … for each of some groups."""
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - sizes, sizes)
+
+
+def _number_repeats(codes: Codes, sizes: Ints) -> Ints:
+    """How often each code occurs before in its group."""
+    groups = np.repeat(np.arange(sizes.size), sizes)
+    order = np.lexsort((codes, groups))
+    is_new = np.ones(codes.size, dtype=np.bool_)
+    is_new[1:] = (np.diff(codes[order]) != 0) | (np.diff(groups[order]) != 0)
+    lengths = np.diff(np.append(np.flatnonzero(is_new), codes.size))
+    repeats = np.empty(codes.size, dtype=np.int64)
+    repeats[order] = _count_up(lengths)
+    return repeats
 
 
 @dataclass(frozen=True)
 class _Searched:
     """Sequences to be searched; equal ones are read once."""
 
-    items: Items
+    ordered: bool
     arrays: tuple[Ints, Ints, Codes]
     """Where the distinct sequences begin, where their elements begin, and the codes of items."""
     places: Ints
@@ -160,10 +195,12 @@ class _Searched:
     weights: Ints
     """How often each distinct one occurs."""
     index: Any
-    code_of: dict[str, int]
+    code_of: dict[tuple[str, int], int]
+    """The code of an item. In no order, its first, second … occurrence in a sequence have codes of their own: who was
+    seen twice in a place is in a sequence that passes it twice."""
 
     @classmethod
-    def of(cls, sequences: Sequences) -> _Searched:
+    def of(cls, sequences: Sequences, order: str) -> _Searched:
         """Find equal sequences, if their elements are single items."""
         from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
         from sfumato.kernels.sequences.known_points import index_rows
@@ -174,26 +211,37 @@ class _Searched:
             distinct = find_distinct_rows(sequences.codes, sequences.offsets)
             begins, lengths = sequences.offsets[distinct.firsts], np.diff(sequences.offsets)[distinct.firsts]
             offsets = np.concatenate(([0], np.cumsum(lengths)))
-            codes = sequences.codes[np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])]
+            codes = sequences.codes[np.repeat(begins, lengths) + _count_up(lengths)]
             places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
+        code_of = {(str(item), 0): code for code, item in enumerate(sequences.items)}
+        if order != "ordered":
+            repeats = _number_repeats(arrays[2], np.diff(arrays[1][arrays[0]]))
+            kinds, numbers = np.unique(repeats * len(sequences.items) + arrays[2], return_inverse=True)
+            arrays = (*arrays[:2], numbers.astype(np.int32))
+            pairs = (divmod(kind, len(sequences.items)) for kind in kinds.tolist())
+            code_of = {(str(sequences.items[item]), repeat): code for code, (repeat, item) in enumerate(pairs)}
         weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
-        index = index_rows(*arrays, max(len(sequences.items), 1))
-        code_of = {str(item): code for code, item in enumerate(sequences.items)}
-        return cls(sequences.items, arrays, places, weights, index, code_of)
+        index = index_rows(*arrays, max(len(code_of), 1))
+        return cls(order == "ordered", arrays, places, weights, index, code_of)
+
+    def find_codes(self, owner: Sequences, known: _KnownPoints) -> Codes:
+        """The codes of known points; -1 for what no sequence has."""
+        repeats = np.zeros_like(known.codes) if self.ordered else _number_repeats(known.codes, np.diff(known.offsets))
+        points = zip(known.codes.tolist(), repeats.tolist(), strict=True)
+        return np.array([self.code_of.get((str(owner.items[code]), n), -1) for code, n in points], dtype=np.int32)
 
 
 def _look_up(
-    searched: _Searched, owner: Sequences, known: _KnownPoints, own: Ints, order: str, enough: int = 1 << 62
+    searched: _Searched, owner: Sequences, known: _KnownPoints, own: Ints, enough: int = 1 << 62
 ) -> _Candidates:
     """The published sequences that hold most of what is known of each person, counted up to `enough`."""
     from sfumato.kernels.sequences.known_points import BestRows, KnownTraces, find_best_rows
 
-    codes = [searched.code_of.get(str(owner.items[code]), -1) for code in known.codes.tolist()]
     own_places = np.where(own >= 0, searched.places[own], -1) if len(searched.places) else np.full_like(own, -1)
-    traces = KnownTraces(np.array(codes, dtype=np.int32), known.offsets, own_places)
+    traces = KnownTraces(searched.find_codes(owner, known), known.offsets, own_places)
     best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in range(3)))
-    masks = np.zeros(max(len(searched.items), 1), dtype=np.uint64)
-    find_best_rows(*searched.arrays, searched.weights, searched.index, traces, order == "ordered", enough, masks, best)
+    masks = np.zeros(max(len(searched.code_of), 1), dtype=np.uint64)
+    find_best_rows(*searched.arrays, searched.weights, searched.index, traces, searched.ordered, enough, masks, best)
     return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known.offsets))
 
 

@@ -9,7 +9,9 @@ Bonchi and Giannotti 2007, whose threshold is public.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Literal
+from fractions import Fraction
+from math import floor
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -30,12 +32,12 @@ NamedPattern = tuple[tuple[str, ...], ...]
 class SequenceRemining(Attack):
     """A competitor knows the threshold below which patterns were hidden, and mines there.
 
-    The adversary sees the published sequences and knows the threshold, how many patterns were hidden, how long the
+    The adversary sees the published sequences and knows the thresholds, how many patterns were hidden, how long the
     longest is, and the limits on gaps and windows. It mines all patterns of at most that length down to a share of the
     threshold, ranks those that do not exceed it by how near they are, and names the nearest, as many as were hidden: of
     all, of those whose parts all exceed the threshold, or the longest first; the best ranking counts. The targets are
-    the secret patterns that exceeded the threshold in the originals; a success is one that still does, or is named. The
-    baseline names as many of the same patterns at random. Abul, Atzori, Bonchi, Giannotti 2007.
+    the secret patterns that exceeded their threshold in the originals; a success is one that still does, or is named.
+    The baseline names as many of the same patterns at random. Abul, Atzori, Bonchi, Giannotti 2007.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -47,8 +49,8 @@ class SequenceRemining(Attack):
     """The secret patterns to look for, lists of items or of item lists. Leave them out in a policy: the attack then
     looks for what the method hid."""
     threshold: int | float | None = Field(default=None, ge=0)
-    """In how many sequences, or which share of them, a hidden pattern may be; by default that of the release's
-    method."""
+    """In how many sequences, or which share of them, a hidden pattern may be; by default what the release's method
+    allows each."""
     reach: float = Field(default=0.5, gt=0, lt=1)
     """How far below the threshold it mines, as a share of it."""
 
@@ -61,18 +63,19 @@ class SequenceRemining(Attack):
     ) -> Outcome:
         """Count the secret patterns in the originals, and mine the release for where they are now."""
         published: Sequences = release.data
-        secrets = self._list_secrets(release)
-        limit = self._find_limit(release, len(truth))
+        limits = self._list_limits(release, len(truth))
         gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
-        targets = {secret for secret in secrets if _count(truth, secret, gap, window) > limit}
-        shown = {secret for secret in targets if _count(published, secret, gap, window) > limit}
+        targets = {secret for secret, limit in limits.items() if _count(truth, secret, gap, window) > limit}
+        shown = {secret for secret in targets if _count(published, secret, gap, window) > limits[secret]}
         hidden = targets - shown
-        longest = max((_measure_length(secret) for secret in hidden), default=0)
+        thresholds = sorted({limits[secret] for secret in hidden if limits[secret]})
         report_progress("mining below the threshold")
-        least = max(1, int(limit * (1 - self.reach)))
-        mined = _mine(published, least, longest, gap, window) if hidden else {}
-        below = {pattern: count for pattern, count in mined.items() if count <= limit}
-        guessed = max((hidden & set(names[: len(hidden)]) for names in _rank(below, mined, limit)), key=len)
+        mined: dict[NamedPattern, int] = {}
+        if thresholds:
+            least = max(1, int(thresholds[0] * (1 - self.reach)))
+            mined = _mine(published, least, max(map(_measure_length, hidden)), gap, window)
+        below = _find_near(mined, thresholds, self.reach)
+        guessed = max((hidden & set(names[: len(hidden)]) for names in _rank(below, mined)), key=len)
         drawn = min(len(hidden), len(below))
         seen = hidden & below.keys()
         return Outcome(
@@ -81,31 +84,50 @@ class SequenceRemining(Attack):
             baseline=len(shown) + (round(drawn * len(seen) / len(below)) if below else 0),
             control=None
             if control is None
-            else sum(_count(control, secret, gap, window) > limit * len(control) / len(truth) for secret in targets),
+            else sum(
+                _count(control, secret, gap, window) * len(truth) > limits[secret] * len(control) for secret in targets
+            ),
             facts={
                 "visible": len(shown),
                 "seen_below": len(seen),
                 "guessed": len(guessed),
                 "candidates": len(below),
-                "at_threshold": sum(count == limit for count in below.values()),
+                "at_threshold": sum(near.distance == 0 for near in below.values()),
             },
         )
 
-    def _list_secrets(self, release: Release) -> list[NamedPattern]:
-        named = [_name(pattern) for pattern in self.patterns]
-        named = named or [_name(pattern) for pattern, _ in release.details.get("sensitive") or ()]
-        if not named:
+    def _list_limits(self, release: Release, rows: int) -> dict[NamedPattern, int]:
+        """The secret patterns, each with the largest support that it may have."""
+        stated = {_name(pattern): int(limit) for pattern, limit in release.details.get("sensitive") or ()}
+        secrets = [_name(pattern) for pattern in self.patterns] or list(stated)
+        if not secrets:
             raise PolicyError("give the patterns that were hidden: the release does not state them")
-        return list(dict.fromkeys(named))
+        if self.threshold is not None:
+            share = not isinstance(self.threshold, int)
+            return dict.fromkeys(secrets, floor(Fraction(repr(self.threshold)) * rows) if share else self.threshold)
+        if not stated:
+            raise PolicyError("give the threshold: the release's method does not state it")
+        largest = max(stated.values())
+        return {secret: stated.get(secret, largest) for secret in secrets}
 
-    def _find_limit(self, release: Release, rows: int) -> int:
-        """The threshold as a count; of several, the largest."""
-        if self.threshold is None:
-            stated = [int(limit) for _, limit in release.details.get("sensitive") or ()]
-            if not stated:
-                raise PolicyError("give the threshold: the release's method does not state it")
-            return max(stated)
-        return self.threshold if isinstance(self.threshold, int) else int(self.threshold * rows)
+
+class _NearThreshold(NamedTuple):
+    """The threshold that a pattern is nearest to without exceeding it, and how far it is."""
+
+    threshold: int
+    distance: int
+
+
+def _find_near(
+    mined: dict[NamedPattern, int], thresholds: list[int], reach: float
+) -> dict[NamedPattern, _NearThreshold]:
+    """Patterns that do not exceed one of the thresholds, and are within reach of it."""
+    near: dict[NamedPattern, _NearThreshold] = {}
+    for pattern, count in mined.items():
+        threshold = next((limit for limit in thresholds if limit >= count), None)
+        if threshold is not None and count >= int(threshold * (1 - reach)):
+            near[pattern] = _NearThreshold(threshold, threshold - count)
+    return near
 
 
 def _name(pattern: Iterable[Any]) -> NamedPattern:
@@ -132,11 +154,15 @@ def _mine(
     return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
 
 
-def _rank(below: dict[NamedPattern, int], mined: dict[NamedPattern, int], limit: int) -> Iterator[list[NamedPattern]]:
-    """Rankings of what does not exceed the threshold; ties go to the longer pattern, then by name."""
-    nearest = sorted(below, key=lambda pattern: (-below[pattern], -_measure_length(pattern), pattern))
+def _rank(below: dict[NamedPattern, _NearThreshold], mined: dict[NamedPattern, int]) -> Iterator[list[NamedPattern]]:
+    """Rankings of what does not exceed a threshold; ties go to the longer pattern, then by name."""
+
+    def has_rare_part(pattern: NamedPattern) -> bool:
+        return any(mined.get(part, 0) <= below[pattern].threshold for part in _list_parts(pattern))
+
+    nearest = sorted(below, key=lambda pattern: (below[pattern].distance, -_measure_length(pattern), pattern))
     yield nearest
-    yield sorted(nearest, key=lambda pattern: not all(mined.get(part, 0) > limit for part in _list_parts(pattern)))
+    yield sorted(nearest, key=has_rare_part)
     yield sorted(nearest, key=lambda pattern: -_measure_length(pattern))
 
 

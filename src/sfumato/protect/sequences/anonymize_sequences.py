@@ -82,7 +82,7 @@ class AnonymizeSequences(Method):
             method=self,
             claims=(*(() if self.literal else (claim_crowds(self.k),)), claim_original_support(self.k)),
             losses=edits.compute_losses(int(np.diff(data.offsets)[lost].sum()), len(lost)),
-            details=SequenceDetails(rows=kept, suppressed=lost, passes=paths.passes, moved=paths.moved),
+            details=SequenceDetails(rows=kept, suppressed=lost, passes=paths.passes, moved=edits.changed),
         )
 
 
@@ -101,8 +101,6 @@ class _PublishedPaths(NamedTuple):
     published: Flags
     """Whether each sequence is published: those that have nothing in common with any path are not."""
     passes: int
-    moved: int
-    """How many sequences were cut and re-attached in the first pass."""
 
 
 def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
@@ -114,14 +112,14 @@ def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
     tree, nodes = grow_prefix_tree(sequences, k)
     cut = tree.depths[nodes] < np.diff(sequences.offsets)
     published = np.ones(len(nodes), dtype=np.bool_)
-    moved, passes = int(cut.sum()), 1
+    passes = 1
     nodes = _reattach(tree, nodes, cut, sequences)
     while True:
         published &= ~(cut & (nodes == 0))
         rare = flag_rare_paths(tree, tree.count_supports(np.bincount(nodes[published], minlength=len(tree))), k)
         cut = rare[nodes] & published
         if once or not cut.any():
-            return _PublishedPaths(tree, nodes, published, passes, moved)
+            return _PublishedPaths(tree, nodes, published, passes)
         nodes, tree = _prune(tree, ~rare, nodes, cut, published)
         passes += 1
 

@@ -84,14 +84,23 @@ class OptionList:
         if key not in self._known:
             if monotonic() > self.until:
                 return None
-            self._known[key] = self._search(row, places)
+            options = self._search(row, places)
+            if options is None:
+                return None
+            self._known[key] = options
         return self._known[key]
 
-    def _search(self, row: int, places: Ints) -> RowOptions:
+    def _search(self, row: int, places: Ints) -> RowOptions | None:
         held = [index for index in self.wanted.tolist() if self.draft.before[index, row]]
-        search = _RowSearch(self.draft, row)
         number = {place: index for index, place in enumerate(places.tolist())}
-        known = search.hide_sets(tuple(held), len(held) if len(held) <= _MOST_PATTERNS else 1)
+        totals = self.draft.totals[:, row].copy()
+        try:
+            search = _RowSearch(self.draft, row, self.until)
+            known = search.hide_sets(tuple(held), len(held) if len(held) <= _MOST_PATTERNS else 1)
+        except _OutOfTime:
+            self.draft.alive[places] = True
+            self.draft.totals[:, row] = totals
+            return None
         options = tuple(
             HidingOption(chosen, tuple(number[place] for place in found.places)) for chosen, found in known.items()
         )
@@ -109,11 +118,15 @@ class _HittingSet(NamedTuple):
     least: int
 
 
+class _OutOfTime(Exception):
+    """A sequence is so long that the time ran out while it was looked at."""
+
+
 class _RowSearch:
     """Looks for the fewest items that hit all matches of some patterns in one sequence."""
 
-    def __init__(self, draft: SequenceDraft, row: int) -> None:
-        self.draft, self.row, self._left = draft, row, 0
+    def __init__(self, draft: SequenceDraft, row: int, until: float) -> None:
+        self.draft, self.row, self._left, self._until = draft, row, 0, until
 
     def hide_sets(self, patterns: PatternSet, largest: int) -> dict[PatternSet, _HittingSet]:
         """All patterns together, and the sets of up to so many of them that cost less."""
@@ -142,7 +155,12 @@ class _RowSearch:
             least += 1
         return _HittingSet(tuple(best), min(least, len(best)))
 
+    def _check_time(self) -> None:
+        if monotonic() > self._until:
+            raise _OutOfTime
+
     def _find_match(self, patterns: PatternSet) -> list[int] | None:
+        self._check_time()
         for index in patterns:
             match = self.draft.find_match(self.row, index)
             if match is not None:
@@ -165,6 +183,7 @@ class _RowSearch:
         begin, totals = self.draft.begin_of(self.row), self.draft.totals[:, self.row].copy()
         marked: list[int] = []
         while (weights := self.draft.weigh(self.row, patterns)).any():
+            self._check_time()
             marked.append(begin + int(weights.argmax()))
             self.draft.alive[marked[-1]] = False
         self.draft.alive[marked] = True
