@@ -24,7 +24,7 @@ MISSING = {
     "own_value": "A missing value counts as a value of its own: it matches another missing value.",
     "matches_any": "A missing value could be anything, so it matches every value.",
     "never_matches": "A missing value matches nothing, not even another missing value: such a person is alone.",
-    "drop": "People with a missing value in a quasi-identifying column are left out.",
+    "drop": "Where crowds are formed, people with a missing value in a quasi-identifying column are left out.",
 }
 
 PROPERTIES = {
