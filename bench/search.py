@@ -101,9 +101,9 @@ def draw_tuples(tuples: int, *, diverse: bool) -> Grouping:
 def _draw_values(weights: Ints, chance: np.random.Generator) -> SensitiveColumn:
     """One to four values for each tuple, at most as many as it has rows."""
     counts = np.minimum(chance.integers(1, 5, len(weights)), weights)
-    rows = np.repeat(np.arange(len(weights)), counts)
+    rows = np.repeat(np.arange(len(weights), dtype=np.int32), counts)
     places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    codes = np.repeat(chance.integers(0, VALUES - 4, len(weights)), counts) + places
+    codes = (np.repeat(chance.integers(0, VALUES - 4, len(weights)), counts) + places).astype(np.int32)
     first = np.repeat(weights - counts + 1, counts)
     return SensitiveColumn(
         "disease", tuple(f"{n:02d}" for n in range(VALUES)), rows, codes, np.where(places == 0, first, 1), None

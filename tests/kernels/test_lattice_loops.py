@@ -51,19 +51,29 @@ def test_classes_are_numbered_as_they_first_appear(
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 5)), min_size=1, max_size=40))
 def test_values_are_counted_by_class(kernels: ModuleType, rows: list[tuple[int, int, int]]) -> None:
     classes = {of_class: number for number, of_class in enumerate(sorted({of_class for of_class, _, _ in rows}))}
-    counts: dict[tuple[int, int], int] = {}
-    for of_class, value, count in rows:
-        here = (classes[of_class], value)
-        counts[here] = counts.get(here, 0) + count
-    of_row = np.array([classes[of_class] for of_class, _, _ in rows], dtype=np.int32)
-    values, weights = np.array([r[1] for r in rows], np.int64), np.array([r[2] for r in rows], np.int64)
-    dense, found = np.zeros(3 * len(classes), dtype=np.int64), np.zeros((4, 40), dtype=np.int64)
-    pairs = kernels.count_class_values(of_row, np.arange(len(rows)), values, weights, 3, dense, found)
-    assert [tuple(pair) for pair in found[:3, :pairs].T.tolist()] == [(*key, counts[key]) for key in sorted(counts)]
-    assert found[3, : len(classes)].tolist() == [
-        min(place for place, key in enumerate(sorted(counts)) if key[0] == number) for number in range(len(classes))
-    ]
-    assert not dense.any()
+    for blocks in (1, 2):  # the same rows twice, as one block and as two that share no class
+        counts: dict[tuple[int, int], int] = {}
+        for block in range(2):
+            for of_class, value, count in rows:
+                here = (block * len(classes) + classes[of_class], value)
+                counts[here] = counts.get(here, 0) + count
+        of_row = np.array([b * len(classes) + classes[r[0]] for b in range(2) for r in rows], dtype=np.int32)
+        values, weights = np.array([r[1] for r in rows * 2], np.int32), np.array([r[2] for r in rows * 2], np.int64)
+        bounds = np.array([[0, len(rows), 2 * len(rows)], [0, len(classes), 2 * len(classes)]], dtype=np.int64)
+        bounds = np.ascontiguousarray(bounds if blocks == 2 else bounds[:, ::2])
+        dense = np.zeros(3 * len(classes) * (3 - blocks), dtype=np.int64)
+        found, sums = np.zeros(80, dtype=np.int32), np.zeros(80, dtype=np.int64)
+        starts = np.zeros(2 * len(classes), dtype=np.int64)
+        all_rows = np.arange(len(of_row), dtype=np.int32)
+        pairs = kernels.count_class_values(of_row, all_rows, values, weights, 3, bounds, dense, found, sums, starts)
+        expected = sorted(counts)
+        assert list(zip(found[:pairs].tolist(), sums[:pairs].tolist(), strict=True)) == [
+            (key[1], counts[key]) for key in expected
+        ]
+        assert starts.tolist() == [
+            min(place for place, key in enumerate(expected) if key[0] == number) for number in range(2 * len(classes))
+        ]
+        assert not dense.any()
 
 
 @quick

@@ -24,7 +24,7 @@ _SLICE = 1 << 22
 class PlaceCounts(NamedTuple):
     """The places at which there are rows, ascending, and how many."""
 
-    places: Ints
+    places: Codes
     counts: Ints
 
 
@@ -43,12 +43,26 @@ def count_rows_at_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -
     steps = np.array([prod(widths[place + 1 :]) for place in range(len(widths))], dtype=np.int32)
     for codes in batches:
         count_at_places(codes, steps, counts)
-    taken = [begin + np.flatnonzero(counts[begin : begin + _SLICE]) for begin in range(0, len(counts), _SLICE)]
-    places = np.concatenate(taken)
-    return PlaceCounts(places, counts[places].astype(np.int64))
+    return _list_places(counts)
 
 
-def split_places(places: Ints, widths: Sequence[int]) -> list[Codes]:
+def _list_places(counts: Codes) -> PlaceCounts:
+    """The places that are not empty, some at a time: the counts themselves fill much of the memory."""
+    parts = range(0, len(counts), _SLICE)
+    most = sum(np.count_nonzero(counts[begin : begin + _SLICE]) for begin in parts)
+    found = PlaceCounts(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64))
+    listed = 0
+    for begin in parts:
+        part = counts[begin : begin + _SLICE]
+        taken = np.flatnonzero(part)
+        here = slice(listed, listed + len(taken))
+        np.add(taken, begin, out=found.places[here], casting="same_kind")
+        found.counts[here] = part[taken]
+        listed = here.stop
+    return found
+
+
+def split_places(places: Codes, widths: Sequence[int]) -> list[Codes]:
     """The code of each column at some places, in memory that polars need not copy."""
     codes = []
     rest = places

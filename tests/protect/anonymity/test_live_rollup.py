@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.arrays import Codes
-from sfumato.protect.anonymity import live_rollup, row_blocks
+from sfumato.protect.anonymity import live_rollup, row_blocks, sensitive_values
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.lattice import find_minimal_nodes, find_optimal_node
 from sfumato.protect.anonymity.model_judge import ModelJudge
@@ -78,8 +78,10 @@ def test_values_of_small_classes_are_not_counted(monkeypatch: pytest.MonkeyPatch
     grouping = Grouping(
         (hierarchy,), np.arange(30, dtype=np.int32)[None], Missing.OWN_VALUE, None, weights, distinct=True
     )
-    rows, counts = np.repeat(np.arange(30), 2), np.ones(60, dtype=np.int64)
-    grouping.sensitive = {"s": SensitiveColumn("s", ("a", "b"), rows, np.tile([0, 1], 30), counts, None)}
+    rows, counts = np.repeat(np.arange(30, dtype=np.int32), 2), np.ones(60, dtype=np.int64)
+    grouping.sensitive = {
+        "s": SensitiveColumn("s", ("a", "b"), rows, np.tile(np.array([0, 1], np.int32), 30), counts, None)
+    }
     counted: list[int] = []
     pairs = SensitiveColumn.count_by_class
 
@@ -92,3 +94,35 @@ def test_values_of_small_classes_are_not_counted(monkeypatch: pytest.MonkeyPatch
     found = find_optimal_node(grouping, judge, "loss", 5)
     assert found.best is not None and found.best.levels == (1,)
     assert counted == [1]  # the classes of the upper node alone
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_values_are_counted_in_blocks_as_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows whose classes lie together in part, as after sorting by a column, and rows whose classes do not."""
+    chance = np.random.default_rng(seed)
+    rows, width = 400, 5
+    key = np.sort(chance.integers(0, 40, rows)) * 7 + chance.integers(0, 7 if seed % 2 else 2, rows)
+    if seed >= 6:
+        key = chance.permutation(key)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    of_row = np.argsort(np.argsort(first))[inverse].astype(np.int32)  # numbered as they appear
+    pair_rows = np.repeat(np.arange(rows, dtype=np.int32), 2)
+    codes = chance.integers(0, width, 2 * rows).astype(np.int32)
+    counts = chance.integers(1, 9, 2 * rows)
+    column = SensitiveColumn("s", tuple("abcde"), pair_rows, codes, counts, None)
+    classes = len(first)
+    expected = np.zeros((classes, width), dtype=np.int64)
+    np.add.at(expected, (of_row[pair_rows], codes), counts)
+    for block, sparse in ((1 << 18, 16), (8, 16), (8, 0)):  # at once, in blocks, sorted
+        monkeypatch.setattr(sensitive_values, "_BLOCK", block)
+        monkeypatch.setattr(sensitive_values, "_DENSE", 1)
+        monkeypatch.setattr(sensitive_values, "_SPARSE", sparse)
+        monkeypatch.setattr(sensitive_values, "_SPARSE_BLOCK", sparse)
+        pairs = column.pairs(of_row, classes)
+        dense = np.zeros_like(expected)
+        dense[pairs.classes, pairs.values] = pairs.counts
+        assert (dense == expected).all()
+        assert pairs.distinct.tolist() == (expected > 0).sum(axis=1).tolist()
+    if seed < 6:
+        monkeypatch.setattr(sensitive_values, "_BLOCK", 8)
+        assert sensitive_values._split_classes(of_row, pair_rows, classes, width).shape[1] > 10

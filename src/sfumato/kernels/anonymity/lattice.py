@@ -75,25 +75,31 @@ def add_suppression_costs(codes, starts, spared, first, refused, lasting, excess
                 lasting_excess[column] += lasting[number] * more
 
 
-@compile_cached("int64(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[:,::1])")
-def count_class_values(of_row, rows, codes, counts, width, dense, pair_counts_out):  # type: ignore[no-untyped-def]
-    """Count the values of each class: fills `found` with class, value, count and beginnings; returns how many pairs.
+@compile_cached(
+    "int64(int32[::1], int32[::1], int32[::1], int64[::1], int64, int64[:,::1], int64[::1], int32[::1], int64[::1], "
+    "int64[::1])"
+)
+def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values_out, counts_out, starts_out):  # type: ignore[no-untyped-def]
+    """Count the values of each class: fills in the value and count of each pair and where classes begin; returns how
+    many pairs there are.
 
-    `dense` is all 0 on entry and on exit, `width` long for each class. Every class has a value.
+    `blocks` says where pairs and classes begin that share nothing with the others. `dense` is all 0 on entry and on
+    exit, `width` long for each class of the largest block. Every class has a value.
     """
-    for pair in range(rows.shape[0]):
-        dense[of_row[rows[pair]] * width + codes[pair]] += counts[pair]
     pairs = np.int64(0)
-    for number in range(dense.shape[0] // width):
-        pair_counts_out[3, number] = pairs
-        for value in range(width):
-            pair_index = number * width + value
-            if dense[pair_index] > 0:
-                pair_counts_out[0, pairs] = number
-                pair_counts_out[1, pairs] = value
-                pair_counts_out[2, pairs] = dense[pair_index]
-                dense[pair_index] = 0
-                pairs += 1
+    for block in range(blocks.shape[1] - 1):
+        first = blocks[1, block]
+        for pair in range(blocks[0, block], blocks[0, block + 1]):
+            dense[(of_row[rows[pair]] - first) * width + codes[pair]] += counts[pair]
+        for number in range(first, blocks[1, block + 1]):
+            starts_out[number] = pairs
+            for value in range(width):
+                place = (number - first) * width + value
+                if dense[place] > 0:
+                    values_out[pairs] = value
+                    counts_out[pairs] = dense[place]
+                    dense[place] = 0
+                    pairs += 1
     return pairs
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The loops of `lattice_picture.py` in numpy, to the same results: slower by the row, but nothing has to be loaded
+"""The loops of `lattice.py` in numpy, to the same results: slower by the row, but nothing has to be loaded
 first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,16 +80,31 @@ def add_suppression_costs(
 
 
 def count_class_values(
-    of_row: Codes, rows: Ints, codes: Ints, counts: Ints, width: int, dense: Ints, pair_counts_out: Ints
+    of_row: Codes,
+    rows: Codes,
+    codes: Codes,
+    counts: Ints,
+    width: int,
+    blocks: Ints,
+    dense: Ints,
+    values_out: Codes,
+    counts_out: Ints,
+    starts_out: Ints,
 ) -> int:
-    """Count the values of each class: fills `found` with class, value, count and beginnings; returns how many pairs."""
-    pair_counts = np.bincount(of_row[rows].astype(np.int64) * width + codes, weights=counts, minlength=len(dense))
-    places = np.flatnonzero(pair_counts)
-    pair_counts_out[0, : len(places)], pair_counts_out[1, : len(places)] = np.divmod(places, width)
-    pair_counts_out[2, : len(places)] = pair_counts[places]
-    of_class = pair_counts_out[0, : len(places)]
-    pair_counts_out[3, : len(dense) // width] = np.flatnonzero(np.diff(of_class, prepend=-1))
-    return len(places)
+    """Count the values of each class: fills in the value and count of each pair and where classes begin; returns how
+    many pairs there are."""
+    pairs = 0
+    for (begin, first), (end, last) in pairwise(blocks.T.tolist()):
+        of_class = of_row[rows[begin:end]].astype(np.int64) - first
+        found = np.bincount(
+            of_class * width + codes[begin:end], weights=counts[begin:end], minlength=(last - first) * width
+        )
+        places = np.flatnonzero(found)
+        here = slice(pairs, pairs + len(places))
+        values_out[here], counts_out[here] = places % width, found[places]
+        starts_out[first:last] = pairs + np.flatnonzero(np.diff(places // width, prepend=-1))
+        pairs = here.stop
+    return pairs
 
 
 def choose_telling_node(live: Flags, bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:

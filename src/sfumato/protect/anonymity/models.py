@@ -133,7 +133,7 @@ class LDiversity(PrivacyModel):
         """Which classes are not diverse enough."""
         pairs = classes.count_values(self.column)
         if self.kind == "distinct":
-            return np.add.reduceat(np.ones(len(pairs.counts), dtype=np.int64), pairs.starts) < self.l
+            return pairs.distinct < self.l
         if self.kind == "entropy":
             shares = pairs.counts / classes.crowds[pairs.classes]
             return -np.add.reduceat(shares * np.log(shares), pairs.starts) < log(self.l) - _ROUNDING
@@ -295,9 +295,8 @@ class DeltaDisclosure(PrivacyModel):
         """Which classes change a value's share too much, or lack one."""
         pairs, sensitive = classes.count_values(self.column), classes.sensitive[self.column]
         change = np.abs(np.log(pairs.counts / classes.crowds[pairs.classes] / sensitive.shares[pairs.values]))
-        present = np.add.reduceat(np.ones(len(pairs.counts), dtype=np.int64), pairs.starts)
         far = np.maximum.reduceat(change, pairs.starts) >= self.delta - _ROUNDING
-        return far | (present < len(sensitive.values))
+        return far | (pairs.distinct < len(sensitive.values))
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The largest change of a value's share."""

@@ -11,25 +11,36 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.arrays import Codes, Flags, Floats, Ints
+from sfumato.arrays import Codes, Flags, Floats, Ints, Places
 from sfumato.data.hierarchy import Hierarchy, spell_cells
 from sfumato.errors import DataError, ask_meant
 from sfumato.table import Table
 
 _DENSE = 1 << 22
-_SPARSE = 3
-"""So many places for each pair may be empty before pairs are sorted instead."""
+_SPARSE, _SPARSE_BLOCK = 3, 16
+"""So many places for each pair may be empty before pairs are sorted instead: at once, and in blocks."""
+_BLOCK = 1 << 18
+"""Places of a block, if classes can be split so finely."""
 
 
 @dataclass(frozen=True)
 class ClassValues:
     """The values that occur in each class, with their counts, ordered by class."""
 
-    classes: Ints
-    values: Ints
+    values: Codes
     counts: Ints
     starts: Ints
     """The offset of each class; every class has at least one value."""
+
+    @cached_property
+    def classes(self) -> Codes:
+        """The class of each pair."""
+        return np.repeat(np.arange(len(self.starts), dtype=np.int32), self.distinct)
+
+    @property
+    def distinct(self) -> Ints:
+        """How many values each class has."""
+        return np.diff(self.starts, append=len(self.values))
 
     def combine_by_class(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
         """Combine amounts of pairs to one number per class."""
@@ -43,9 +54,9 @@ class SensitiveColumn:
 
     name: str
     values: tuple[str | None, ...]
-    rows: Ints
-    """Per pair, the number of the (distinct) row."""
-    codes: Ints
+    rows: Codes
+    """Per pair, the number of the (distinct) row, ascending."""
+    codes: Codes
     """Per pair, the number of the value."""
     counts: Ints
     """Per pair, how many people."""
@@ -64,9 +75,10 @@ class SensitiveColumn:
         hierarchy = table.hierarchies.get(name)
         values, codes = number_ordered_values(table.frame[name], hierarchy)
         if distinct_of_row is None:
-            return cls(name, values, np.arange(len(codes)), codes, np.ones(len(codes), dtype=np.int64), hierarchy)
+            rows = np.arange(len(codes), dtype=np.int32)
+            return cls(name, values, rows, codes, np.ones(len(codes), dtype=np.int64), hierarchy)
         key, counts = _count_keys(distinct_of_row.astype(np.int64) * len(values) + codes)
-        return cls(name, values, key // len(values), key % len(values), counts, hierarchy)
+        return cls(name, values, *_split_keys(key, len(values)), counts, hierarchy)
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -95,7 +107,7 @@ class SensitiveColumn:
     def take_rows(self, kept: Flags) -> SensitiveColumn:
         """Only some rows, renumbered; the shares stay those of the whole table."""
         here = kept[self.rows]
-        rows = (np.cumsum(kept) - 1)[self.rows[here]]
+        rows = (np.cumsum(kept, dtype=np.int32) - 1)[self.rows[here]]
         part = replace(self, rows=rows, codes=self.codes[here], counts=self.counts[here])
         part.__dict__["totals"] = self.totals
         return part
@@ -111,19 +123,55 @@ class SensitiveColumn:
         width = len(self.values)
         if classes == len(of_row) and len(self.rows) and bool((of_row == np.arange(classes)).all()):  # each row is one
             return build_class_values(self.rows, self.codes, self.counts)
-        if classes * width > max(_DENSE, _SPARSE * len(self.rows)):
+        blocks = _split_classes(of_row, self.rows, classes, width)
+        places = int(np.diff(blocks[1]).max(initial=0)) * width
+        spacious = places > _DENSE and classes * width > _SPARSE * len(self.rows)
+        if spacious or classes * width > max(_DENSE, _SPARSE_BLOCK * len(self.rows)):
             keys, key_index = np.unique(of_row[self.rows].astype(np.int64) * width + self.codes, return_inverse=True)
             counts = np.bincount(key_index, weights=self.counts).astype(np.int64)
-            return build_class_values(keys // width, keys % width, counts)
+            return build_class_values(*_split_keys(keys, width), counts)
+        return self._count_blocks(of_row, classes, blocks, places)
+
+    def _count_blocks(self, of_row: Codes, classes: int, blocks: Ints, places: int) -> ClassValues:
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
-        room = np.zeros(classes * width, dtype=np.int64)
-        pairs = np.empty((4, max(min(len(self.rows), len(room)), classes)), dtype=np.int64)
-        of_row = np.ascontiguousarray(of_row, dtype=np.int32)
-        count = choose_lattice_loops(len(self.rows)).count_class_values(
-            of_row, self.rows, self.codes, self.counts, width, room, pairs
+        most, width = max(min(len(self.rows), classes * len(self.values)), classes), len(self.values)
+        # Memory that is not written to is not taken: there are often far fewer pairs.
+        found = ClassValues(
+            *(np.empty(size, dtype=kind) for size, kind in ((most, np.int32), (most, np.int64), (classes, np.int64)))
         )
-        return ClassValues(pairs[0, :count], pairs[1, :count], pairs[2, :count], pairs[3, :classes])
+        rows, codes = np.ascontiguousarray(self.rows, dtype=np.int32), np.ascontiguousarray(self.codes, dtype=np.int32)
+        pairs = choose_lattice_loops(len(rows)).count_class_values(
+            np.ascontiguousarray(of_row, dtype=np.int32),
+            rows,
+            codes,
+            self.counts,
+            width,
+            blocks,
+            np.zeros(places, dtype=np.int64),
+            found.values,
+            found.counts,
+            found.starts,
+        )
+        return ClassValues(found.values[:pairs], found.counts[:pairs], found.starts)
+
+
+def _split_classes(of_row: Codes, rows: Codes, classes: int, width: int) -> Ints:
+    """Where pairs and classes begin that have no row in common with others, and where they end: one block if few."""
+    whole = np.array([[0, len(rows)], [0, classes]], dtype=np.int64)
+    if classes * width <= _BLOCK:
+        return whole
+    before = np.maximum.accumulate(of_row)
+    after = np.minimum.accumulate(of_row[::-1])[::-1]
+    cuts = np.flatnonzero(after[1:] > before[:-1])
+    if not len(cuts):
+        return whole
+    step = max(1, _BLOCK // width)
+    firsts = before[cuts] + 1
+    chosen = np.unique(np.searchsorted(firsts, np.arange(step, classes, step, dtype=np.int32), side="right") - 1)
+    chosen = chosen[chosen >= 0]
+    inner = np.array([np.searchsorted(rows, (cuts[chosen] + 1).astype(rows.dtype)), firsts[chosen]], dtype=np.int64)
+    return np.ascontiguousarray(np.concatenate([whole[:, :1], inner, whole[:, 1:]], axis=1))
 
 
 def _count_keys(keys: Ints) -> tuple[Ints, Ints]:
@@ -136,14 +184,21 @@ def _count_keys(keys: Ints) -> tuple[Ints, Ints]:
     return distinct_keys, dense[distinct_keys].astype(np.int64)
 
 
-def build_class_values(of_class: Ints, values: Ints, counts: Ints) -> ClassValues:
+def _split_keys(keys: Ints, width: int) -> tuple[Codes, Codes]:
+    """The row or class, and the value, of keys that hold both."""
+    return (keys // width).astype(np.int32), (keys % width).astype(np.int32)
+
+
+def build_class_values(of_class: Places, values: Places, counts: Ints) -> ClassValues:
     """Pairs that are already ordered by class, in which every class occurs."""
     begins = np.ones(len(of_class), dtype=np.bool_)
     np.not_equal(of_class[1:], of_class[:-1], out=begins[1:])
-    return ClassValues(of_class, values, counts, np.flatnonzero(begins))
+    pairs = ClassValues(values.astype(np.int32, copy=False), counts, np.flatnonzero(begins))
+    pairs.__dict__["classes"] = of_class.astype(np.int32, copy=False)
+    return pairs
 
 
-def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Ints]:
+def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Codes]:
     """The values of a column in order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
     texts = spell_cells(column)
     known = column.drop_nulls().unique().sort() if column.dtype.is_numeric() else texts.drop_nulls().unique().sort()
@@ -152,7 +207,7 @@ def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tup
         leaf_index = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
         names = sorted(names, key=lambda name: leaf_index.get(name, len(leaf_index)))
     values: tuple[str | None, ...] = (*names, None) if texts.null_count() else tuple(names)
-    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy(writable=True)
+    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(len(names)).to_numpy(writable=True)
     return values, codes
 
 

@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Codes, Ints
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.arrow_memory import release_arrow_memory
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.engine.memory_budget import find_memory_budget
@@ -131,19 +131,28 @@ def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tupl
         known = values.is_not_null().to_numpy()
         codes_of_value = CodeMap(values.drop_nulls(), codes[known].astype(np.int32), len(ordered) - 1)
         pairs = _select_participants(_count_coded(table, {**maps, name: codes_of_value}, _BYTES_A_PAIR), table, maps)
-        begins = (
-            pairs.frame.select(pl.any_horizontal(pl.col(names) != pl.col(names).shift())).to_series().fill_null(True)
-        )
-        rows = np.cumsum(begins.to_numpy()) - 1
-        starts = np.flatnonzero(begins.to_numpy())
+        begins = _flag_beginnings(pairs.frame, names)
+        starts = np.flatnonzero(begins)
         tuples = RowCounts(pairs.frame[starts].select(names), np.add.reduceat(pairs.counts, starts))
-        cells = pairs.frame[name].cast(pl.Int64).to_numpy(writable=True)
+        cells = pairs.frame[name].to_numpy(writable=True)
+        rows = np.cumsum(begins, dtype=np.int32) - np.int32(1)
         sensitive[name] = SensitiveColumn(name, ordered, rows, cells, pairs.counts, hierarchy)
+        del pairs  # the next column needs the room
     if tuples is None:
         report_progress("counting classes")
         tuples = _select_participants(_count_coded(table, maps, _BYTES_A_TUPLE), table, maps)
     leaves: Codes = np.array([tuples.frame[name].to_numpy() for name in names], dtype=np.int32)
     return _CountedTuples(leaves, tuples.counts, sensitive)
+
+
+def _flag_beginnings(frame: pl.DataFrame, names: list[str]) -> Flags:
+    """Where a row differs in some columns from the one before it."""
+    begins = np.zeros(frame.height, dtype=np.bool_)
+    begins[:1] = True
+    for name in names:
+        cells = frame[name].to_numpy()
+        begins[1:] |= cells[1:] != cells[:-1]
+    return begins
 
 
 def _count_coded(table: StoredTable, maps: Mapping[str, CodeMap], size: int) -> RowCounts:
