@@ -57,7 +57,7 @@ from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.private_record import keep_private, keep_secrets
 from sfumato.workflow.read_back import read_back
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
-from sfumato.workflow.side_work import begin_side_work, prepare_side_work
+from sfumato.workflow.side_work import ask_early, begin_side_work, prepare_side_work
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored_support import choose_run_engine
 from sfumato.workflow.verdict import describe_attack
@@ -104,9 +104,11 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     _remember_columns(original)
     clock.lap("read")
     chance = randomness or Randomness.secure()
-    release, keys = _protect(policy, original, chance, is_read=given is None)
+    methods = policy.methods()
+    with ask_early(methods) as question:
+        release, keys = _protect(policy, original, chance, is_read=given is None)
     clock.lap("protect")
-    with target.stage_folders() as staging, begin_side_work(policy.methods(), original, release) as side:
+    with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
         published = _write_and_read_back(release, policy, staging)
         _remember_columns(published)
         clock.lap("write")
@@ -124,7 +126,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         run_account = gather_account(policy, original, release, published, record, clock.seconds)
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
-        advice = advise_on_loss(policy.methods(), original, published, lost, tried)
+        advice = advise_on_loss(methods, original, published, lost, tried)
         record["advice"] = [*advice, *side.list_notes()]
         run_account = replace(
             run_account,
