@@ -17,6 +17,7 @@ import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.change import ChangeKind
+from sfumato.data.arrow_memory import return_free_memory
 from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
 from sfumato.data.roles import Role
@@ -114,6 +115,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         clock.lap("write")
         findings = _measure_written_claims(release, original, published)
         differences = _measure_changes(release, original, published)
+        return_free_memory()  # linking needs most of all
         on_file = replace(release, data=published)
         attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
         clock.lap("attack")
@@ -206,6 +208,8 @@ class _StepClock:
         self.seconds: dict[str, float] = {}
 
     def lap(self, step: str) -> None:
+        """End a step; the next one has the memory that it does not need any more."""
+        return_free_memory()
         now = time.perf_counter()
         self.seconds[step] = now - self._last
         self._last = now
