@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from textwrap import dedent
@@ -31,10 +33,9 @@ def find_field_doc(model: type[BaseModel], name: str) -> str:
 def read_attribute_docs(owner: type) -> Mapping[str, str]:
     """The texts below the attributes in a class's own body, which Python itself forgets."""
     try:
-        source = inspect.getsource(owner)
+        definition = _parse_definition(owner)
     except (OSError, TypeError):  # built in, or typed at a prompt
         return MappingProxyType({})
-    definition = ast.parse(dedent(source)).body[0]
     assert isinstance(definition, ast.ClassDef)
     docs = {}
     for statement, below in pairwise(definition.body):
@@ -45,3 +46,13 @@ def read_attribute_docs(owner: type) -> Mapping[str, str]:
             ):
                 docs[name] = inspect.cleandoc(text)
     return MappingProxyType(docs)
+
+
+def _parse_definition(owner: type) -> ast.stmt:
+    """The class statement; of a plain one, only its lines are parsed and not, as `inspect` does, the whole module."""
+    lines = linecache.getlines(inspect.getsourcefile(owner) or "")
+    plain = re.search(rf"^class {owner.__qualname__}\b.*?(?=^[^\s)]|\Z)", "".join(lines), re.MULTILINE | re.DOTALL)
+    try:
+        return ast.parse(plain[0] if plain else dedent(inspect.getsource(owner))).body[0]
+    except SyntaxError:  # a text in it begins a line
+        return ast.parse(dedent(inspect.getsource(owner))).body[0]

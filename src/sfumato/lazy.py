@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_TAGGED = r'^class (\w+)\(|^    {}: Literal\["(\w+)"\] = "\2"'
+_TAGGED = r'^class (\w+)\(|^    ({}): Literal\["(\w+)"\] = "\3"'
 _CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
 _ROOM_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
@@ -66,7 +66,8 @@ def open_room(package: str, *named: str, **tags: str) -> None:
 
 def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
     """The module and class name of every method, model or attack, by tag. Nothing is imported."""
-    homes: Mapping[str, tuple[str, str]] = _remember(tag, lambda: dict(_scan_tags(tag)))
+    room = _ROOM_OF[tag]
+    homes: Mapping[str, tuple[str, str]] = _remember(f"tags of {room}", lambda: _scan_tags(room))[tag]
     return homes
 
 
@@ -113,15 +114,18 @@ def _find_tagged_names(room: Any) -> dict[str, str]:
     return {name: module for tag in vars(room).get("_named", ()) for module, name in find_tagged(tag).values()}
 
 
-def _scan_tags(tag: str) -> Any:
+def _scan_tags(room: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
+    """The homes of all tags of a package, which are read together."""
     import re
 
-    for module, text in _read_sources(_ROOM_OF[tag]):
+    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag, home in _ROOM_OF.items() if home == room}
+    for module, text in _read_sources(room):
         name = ""
-        for found in re.finditer(_TAGGED.format(tag), text, re.MULTILINE):
+        for found in re.finditer(_TAGGED.format("|".join(homes)), text, re.MULTILINE):
             name = found[1] or name
             if found[2]:
-                yield found[2], (module, name)
+                homes[found[2]][found[3]] = (module, name)
+    return homes
 
 
 def _scan_checks() -> Any:

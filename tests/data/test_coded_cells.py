@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.coded_cells import encode_cells
+from sfumato.data.coded_cells import encode_cells, encode_narrowly
 
 KINDS: dict[Any, Any] = {
     pl.String: st.text(max_size=3),
@@ -35,3 +35,13 @@ def test_values_come_back_in_order(kind: Any, data: st.DataObject) -> None:
     assert [values[code] for code in codes.tolist()] == cells
     known = sorted({cell for cell in cells if cell is not None})
     assert values.to_list() == [*known, *([None] if None in cells else [])]
+
+
+@pytest.mark.parametrize("count", [1, 254, 255, 256, 65_535, 65_536])
+def test_a_missing_text_has_a_number_of_its_own(count: int) -> None:
+    """Numbers of few bytes have room for one more."""
+    column = pl.Series("a", [f"{number:06d}" for number in range(count)] + [None, "000000"])
+    narrow, wide = encode_narrowly(column), encode_cells(column)
+    assert narrow.values.equals(wide.values, null_equal=True)
+    assert (narrow.codes == wide.codes).all()
+    assert narrow.codes[count] == count

@@ -13,19 +13,25 @@ import polars as pl
 import pytest
 
 from sfumato import measure
-from sfumato.protect.anonymity.explain import explain_release
+from sfumato.protect.anonymity.distinct_rows import DistinctRows
+from sfumato.protect.anonymity.explain import (
+    explain_distinct_rows,
+    explain_levels,
+    explain_release,
+    group_explained_rows,
+)
 from sfumato.protect.anonymity.generalize import Generalize
 from sfumato.protect.anonymity.k_optimize import KOptimize
-from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.models import KAnonymity, LDiversity
 from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.method import Method
 from sfumato.table import Table
-from sfumato.workflow import advice, side_process
+from sfumato.workflow import advice, early_start, side_process
 from sfumato.workflow.advice import advise_on_loss
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.side_process import find_prepared, prepare_process
-from sfumato.workflow.side_work import SideWork, begin_side_work
+from sfumato.workflow.side_work import SideWork, ask_early, begin_side_work
 
 ROLES = {"age": "quasi_identifying", "born": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
 FIVE = (KAnonymity(k=5),)
@@ -99,6 +105,7 @@ def test_another_process_tries_the_same(people: Table, monkeypatch: pytest.Monke
     method = Generalize(models=FIVE)
     release = method.protect(people)
     monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    monkeypatch.setattr(side_process, "PATIENCE", 120.0)
     with prepare_process(is_worthwhile=True), begin_side_work((method,), people, release) as side:
         assert side.reasons is not None and side.alternatives is not None
         tried, reasons = side.collect_alternatives(), side.collect_reasons(release, people)
@@ -109,6 +116,61 @@ def test_another_process_tries_the_same(people: Table, monkeypatch: pytest.Monke
     parts = Partition(models=FIVE).protect(people)
     with begin_side_work((method,), people, parts) as side:
         assert side == SideWork(), "little was lost"
+
+
+def test_reasons_are_asked_for_while_the_release_is_made(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Generalize(models=(*FIVE, LDiversity(column="ill", l=2)), suppression_limit=0.1)
+    monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    monkeypatch.setattr(side_process, "PATIENCE", 120.0)
+    with prepare_process(is_worthwhile=True), ask_early((method,)) as question:
+        release = method.protect(people)
+        assert question.reasons is not None
+        with begin_side_work((method,), people, release, question.reasons) as side:
+            assert side.reasons is question.reasons, "they are not asked for twice"
+            assert side.collect_reasons(release, people) == explain_release(release, people)
+    with ask_early((method, method)) as question:
+        method.protect(people)
+    assert question.reasons is None, "levels of one of several methods are not those of the release"
+
+
+def test_distinct_rows_give_the_reasons_of_the_table(people: Table) -> None:
+    for missing in ("own_value", "matches_any"):
+        holed = people.frame.with_columns(pl.when(pl.col("age") > 85).then(None).otherwise(pl.col("age")).alias("age"))
+        table = Table.of(holed, ROLES, {"age": {"kind": "intervals", "widths": [20]}}, missing=missing)
+        method = Generalize(models=(*FIVE, LDiversity(column="ill", l=2)), suppression_limit=0.2)
+        levels = tuple(method.protect(table).details["levels"].values())
+        grouping = group_explained_rows(method, table)
+        assert grouping is not None and grouping.distinct_rows
+        assert explain_distinct_rows(method, levels, DistinctRows.of(grouping)) == explain_levels(method, levels, table)
+
+
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [
+        (["demo"], True),
+        (["demo", "--help"], False),
+        (["run", "large.toml", "--out", "here"], True),
+        (["run", "small.toml"], False),
+        (["run", "other.toml"], False),
+        (["run", "broken.toml"], False),
+        (["run", "none.toml"], False),
+        (["audit", "large.toml"], False),
+        ([], False),
+    ],
+)
+def test_the_process_starts_before_anything_is_loaded(
+    words: list[str], starts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(side_process, "KERNELS", "not loaded")
+    for name, size in (("large", early_start.LARGE_FILE), ("small", 10)):
+        Path(f"{name}.csv").write_bytes(b"0" * size)
+        Path(f"{name}.toml").write_text(f'data.path = "{name}.csv"\n[[protect]]\nmethod = "generalize"\n')
+    Path("other.toml").write_text('data.path = "large.csv"\n[[protect]]\nmethod = "partition"\n')
+    Path("broken.toml").write_text("data = [")
+    with early_start.start_early(words):
+        assert (find_prepared() is not None) == starts
+    assert find_prepared() is None
 
 
 def test_it_is_found_out_here_if_no_other_process_can(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:

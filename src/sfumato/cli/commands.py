@@ -79,13 +79,6 @@ def _set_up_root(
 @app.command(name="demo")
 def run_demo(out: Out = None, as_json: Json = False) -> None:
     """Run the main job on a built-in population of 20,000 invented people; no file needed."""
-    from sfumato.workflow.side_process import prepare_process
-
-    with prepare_process(is_worthwhile=True):  # before the imports: it needs as long for its own
-        _run_demo(out or Path("sfumato-demo"), as_json)
-
-
-def _run_demo(target: Path, as_json: bool) -> None:
     from importlib.resources import files
 
     from sfumato.workflow.audit import audit
@@ -94,6 +87,7 @@ def _run_demo(target: Path, as_json: bool) -> None:
     from sfumato.workflow.verification import verify
 
     policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
+    target = out or Path("sfumato-demo")
     with show_progress(as_json):
         findings = audit(policy.table())
         done = run(policy, target)

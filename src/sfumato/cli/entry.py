@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 
 from sfumato.interrupts import StopSignals, separate_errors
+from sfumato.workflow.early_start import start_early
 
 
 def main() -> None:
@@ -13,7 +15,13 @@ def main() -> None:
     separate_errors()
     stop = StopSignals()
     stop.install()
+    with ExitStack() as beside:
+        _load_and_run(stop, beside)
+
+
+def _load_and_run(stop: StopSignals, beside: ExitStack) -> None:
     try:
+        beside.enter_context(start_early(sys.argv[1:]))
         from sfumato.cli.commands import report_stop
         from sfumato.cli.commands import run_commands as command
     except KeyboardInterrupt:

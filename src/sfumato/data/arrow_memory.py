@@ -8,6 +8,8 @@ arrow allocated needs no lock. `pyarrow.array` is no help: it keeps numpy's memo
 
 from __future__ import annotations
 
+import ctypes
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,3 +72,20 @@ def release_arrow_memory() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
+
+
+def return_free_memory() -> None:
+    """Give the system back what nobody uses: a C library keeps freed arrays of up to 32 MB for later, in pieces."""
+    release_arrow_memory()
+    trim = _find_trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _find_trim() -> Any:
+    """What returns memory to the system; None where the C library has no such function."""
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return None

@@ -57,11 +57,15 @@ class NarrowCells(NamedTuple):
 
 def encode_narrowly(column: pl.Series) -> NarrowCells:
     """The distinct values of a column, and the place of each cell among them in few bytes."""
-    if column.dtype != pl.String or column.null_count():
+    if column.dtype != pl.String:
         values, codes = encode_cells(column)
         return NarrowCells(values, narrow_places(codes, len(values)))
     values, places = number_texts(column)
-    return NarrowCells(values, places.to_numpy())  # the memory is shared with those that are remembered
+    if not column.null_count():
+        return NarrowCells(values, places.to_numpy())  # the memory is shared with those that are remembered
+    missing = pl.Series(column.name, [None], dtype=pl.String)
+    # Numbers of texts have room for one more, which stands for a missing one.
+    return NarrowCells(pl.concat([values, missing]), places.fill_null(len(values)).to_numpy())
 
 
 def narrow_places(places: Ints, count: int) -> Places:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.data.coded_cells import encode_narrowly, list_values
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain
@@ -130,7 +130,7 @@ def label_people(original: Table, published: Table, name: str) -> pl.Series:
     distinct, codes = encode_narrowly(values)
     texts = spell_cells(distinct).fill_null(wording.UNTOLD[0])
     groups = _coarsen(texts, set(spell_cells(list_values(published.frame[name]))), hierarchy)
-    return _gather_rare(groups, np.bincount(codes, minlength=len(groups))).gather(codes)
+    return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 
 
 def _label_ranges(values: pl.Series) -> pl.Series | None:
@@ -141,7 +141,13 @@ def _label_ranges(values: pl.Series) -> pl.Series | None:
         return None
     numbers = values.cast(pl.Float64)
     labels = pl.Series([*bins.labels, wording.UNTOLD[0]])
-    return labels.gather(np.where(numbers.is_null(), len(bins.labels), bins.find_bins(numbers.fill_null(0).to_numpy())))
+    of_cell = bins.find_bins(numbers.fill_null(0).to_numpy())
+    return _spread_labels(labels, np.where(numbers.is_null(), len(bins.labels), of_cell))
+
+
+def _spread_labels(labels: pl.Series, places: Ints | Places) -> pl.Series:
+    """The label of each person, as a number of few bytes that shows as a text."""
+    return labels.cast(pl.Enum(labels.unique().sort())).gather(places)
 
 
 def _coarsen(texts: pl.Series, published: set[str], hierarchy: Hierarchy | None) -> pl.Series:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sfumato.report import (
@@ -22,6 +22,7 @@ from sfumato.report import (
     verdict_words,
     wording,
 )
+from sfumato.report.compiled_page import CompiledPage
 from sfumato.report.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
 from sfumato.table import Table
@@ -41,8 +42,15 @@ def render_page(account: RunAccount) -> str:
 
 @cache
 def _load_template() -> Template:
-    """The page as jinja2 compiles it, which takes a process longer than to fill it in: a run writes two reports."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    """The page as jinja2 compiles it, which takes longer than to fill it in."""
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(lambda name: files("sfumato.report").joinpath(name).read_text(encoding="utf-8")),
+        bytecode_cache=CompiledPage(),
+    )
     environment.filters.update(
         number=wording.format_count,
         percent=wording.format_percent,
@@ -50,7 +58,7 @@ def _load_template() -> Template:
         clean=wording.clean_label,
         spaced=wording.spell_name,
     )
-    return environment.from_string(files("sfumato.report").joinpath("page.html.j2").read_text(encoding="utf-8"))
+    return environment.get_template("page.html.j2")
 
 
 def _mark_printed_pages(account: RunAccount) -> str:

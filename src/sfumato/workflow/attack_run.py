@@ -21,7 +21,6 @@ from sfumato.release import Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.verification import read_unchanged_certificate
 
 _TOLD = ("sensitive", "private", "derived", "holdout", "training")
 """The method's decisions that attacks use, besides its frames."""
@@ -29,6 +28,8 @@ _TOLD = ("sensitive", "private", "derived", "holdout", "training")
 
 def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple[Attack, Outcome], ...]:
     """Run the attacks of a policy on a release folder, against the data that the policy names."""
+    from sfumato.workflow.verification import read_unchanged_certificate  # a run, which attacks too, needs none of it
+
     rules = policy if isinstance(policy, Policy) else Policy.read(policy)
     if not rules.attacks():
         raise PolicyError("the policy names no attack; add [[attack]] to it")

@@ -13,8 +13,6 @@ from itertools import combinations
 from typing import Any
 
 from sfumato.errors import PolicyError, quote_names
-from sfumato.protect.baskets.hide_items import HideItems
-from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.protect.method import Method
 from sfumato.table import Table
 
@@ -64,6 +62,9 @@ def _explain_table_clash(first: Method, then: Method, original: Table) -> str | 
 
 def _explain_hiding_clash(first: Method, then: Method) -> str | None:
     """To remove an item lowers every support, and so the confidence of rules that do not have it on the left."""
+    from sfumato.protect.baskets.hide_items import HideItems
+    from sfumato.protect.baskets.hide_rules import HideRules
+
     if not (isinstance(first, HideRules) and isinstance(then, HideItems)):
         return "it could bring back what was hidden; hide rules first, then items"
     lefts = {str(item) for left, _ in first.list_secrets()[0] for item in left}

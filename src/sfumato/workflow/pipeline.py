@@ -17,6 +17,7 @@ import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.change import ChangeKind
+from sfumato.data.arrow_memory import return_free_memory
 from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
 from sfumato.data.roles import Role
@@ -57,7 +58,7 @@ from sfumato.workflow.policy_columns import refuse_unknown_columns
 from sfumato.workflow.private_record import keep_private, keep_secrets
 from sfumato.workflow.read_back import read_back
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
-from sfumato.workflow.side_work import begin_side_work, prepare_side_work
+from sfumato.workflow.side_work import ask_early, begin_side_work, prepare_side_work
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored_support import choose_run_engine
 from sfumato.workflow.verdict import describe_attack
@@ -104,14 +105,17 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     _remember_columns(original)
     clock.record_step("read")
     chance = randomness or Randomness.secure()
-    release, keys = _protect(policy, original, chance, is_read=given is None)
+    methods = policy.methods()
+    with ask_early(methods) as question:
+        release, keys = _protect(policy, original, chance, is_read=given is None)
     clock.record_step("protect")
-    with target.stage_folders() as staging, begin_side_work(policy.methods(), original, release) as side:
+    with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
         published = _write_and_read_back(release, policy, staging)
         _remember_columns(published)
         clock.record_step("write")
         findings = _measure_written_claims(release, original, published)
         differences = _measure_changes(release, original, published)
+        return_free_memory()  # linking needs most of all
         on_file = replace(release, data=published)
         attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
         clock.record_step("attack")
@@ -124,7 +128,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         run_account = gather_account(policy, original, release, published, record, clock.seconds)
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
-        advice = advise_on_loss(policy.methods(), original, published, lost, tried)
+        advice = advise_on_loss(methods, original, published, lost, tried)
         record["advice"] = [*advice, *side.list_notes()]
         run_account = replace(
             run_account,
@@ -204,6 +208,8 @@ class _StepClock:
         self.seconds: dict[str, float] = {}
 
     def record_step(self, step: str) -> None:
+        """End a step; the next one has the memory that it does not need any more."""
+        return_free_memory()
         now = time.perf_counter()
         self.seconds[step] = now - self._last
         self._last = now

@@ -38,7 +38,6 @@ from sfumato.sequences import Sequences
 from sfumato.table import Missing, Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.sequence_utility import measure_sequence_utility
 
 
 def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
@@ -160,6 +159,8 @@ def _measure_utility_without_columns(
 ) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
     if isinstance(published, Sequences):
+        from sfumato.workflow.sequence_utility import measure_sequence_utility
+
         return measure_sequence_utility(published, original, release, policy.measure.min_support)
     if isinstance(published, Rules):
         return {"loss": _measure_rule_loss(published, original, release)}

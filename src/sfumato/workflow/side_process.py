@@ -27,7 +27,16 @@ import sfumato
 from sfumato.progress import report_progress
 
 KERNELS = "sfumato.kernels.anonymity.partition"
-"""What it loads: a process that has this already does the work itself."""
+"""A process that has loaded these already does the work itself."""
+_LOADED_FIRST = (
+    "sfumato.protect.anonymity.distinct_rows",
+    "sfumato.protect.anonymity.generalize",
+    "sfumato.workflow.advice",
+    "sfumato.kernels.anonymity.lattice",
+    "sfumato.kernels.anonymity.partition",
+    "sfumato.kernels.anonymity.k_member",
+)
+"""What questions need: it is loaded before the first one comes."""
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from sfumato.workflow.side_process import serve; serve()"
 PATIENCE = 10.0
 """Seconds that somebody waits for an answer. On the first run of all, kernels are compiled, which takes longer."""
@@ -92,7 +101,8 @@ def serve() -> None:
     """In the other process: call what is asked for until nobody asks any more."""
     answers = sys.stdout.buffer
     with redirect_stdout(sys.stderr):
-        import_module(KERNELS)
+        for module in _LOADED_FIRST:
+            import_module(module)
         while True:
             try:
                 function, arguments = pickle.load(sys.stdin.buffer)

@@ -14,27 +14,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.protect.anonymity.explain import LevelReasons, explain_levels, explain_release
+from sfumato.protect.anonymity.distinct_rows import DistinctRows
+from sfumato.protect.anonymity.explain import (
+    LevelReasons,
+    explain_distinct_rows,
+    explain_release,
+    group_explained_rows,
+    has_reasons,
+)
 from sfumato.protect.anonymity.generalize import Generalize
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.levels_found import listen_to_levels
+from sfumato.protect.anonymity.node_classes import Levels
 from sfumato.protect.method import Method
 from sfumato.release import Release
 from sfumato.table import Table
 from sfumato.workflow.advice import TriedAlternative, is_advice_due, list_tried_alternatives, take_sample
+from sfumato.workflow.early_start import LARGE_FILE, METHODS
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.side_process import SideProcess, find_prepared, hold_process, prepare_process, wait_for
 
-_LARGE_FILE = 500_000
-"""Bytes of an input that takes as long to read and protect as the other process takes to start."""
 _LARGE_TABLE = 10_000
-"""Rows of one."""
-_MOST_ROWS = 500_000
-"""A larger table is not sent: it would lie in memory twice."""
+"""Rows that take as long to protect as the other process takes to start."""
+_MOST_ROWS = 2_000_000
+"""More distinct rows are not sent: they would lie in memory twice."""
 _LATE = (
     "Whether something else would lose less was not tried: on a first run, the code for it is still being compiled. "
     "Run it again for this advice."
 )
-_METHODS = ("generalize", "k_optimize")
-"""Those that have alternatives, and do not load their kernels anyway."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class SideWork:
 def prepare_side_work(policy: Policy, given: Any = None) -> AbstractContextManager[None]:
     """Inside the block the other process is started, if it may be needed in a run that takes some time."""
     methods = policy.methods()
-    is_asked = len(methods) == 1 and methods[0].describe()["method"] in _METHODS
+    is_asked = len(methods) == 1 and methods[0].describe()["method"] in METHODS
     return prepare_process(is_asked and _is_large(policy, given))
 
 
@@ -75,18 +82,45 @@ def _is_large(policy: Policy, given: Any) -> bool:
     if given is not None:
         return isinstance(given, Table) and len(given) >= _LARGE_TABLE
     try:
-        return policy.data.path == DEMO or Path(policy.data.path).stat().st_size >= _LARGE_FILE
+        return policy.data.path == DEMO or Path(policy.data.path).stat().st_size >= LARGE_FILE
     except OSError:  # a database, a pattern, or nothing: reading will say
         return False
 
 
+class EarlyQuestion:
+    """The question why levels are as they are, asked as soon as they are known, while the release is still made."""
+
+    def __init__(self) -> None:
+        """Nothing is asked yet."""
+        self.reasons: Future[LevelReasons] | None = None
+
+    def ask(self, method: Generalize, levels: Levels, grouping: Grouping) -> None:
+        """Ask the process that was prepared, if any."""
+        process = find_prepared()
+        if process is not None and self.reasons is None:
+            self.reasons = _ask_for_reasons(process, method, levels, grouping)
+
+
 @contextmanager
-def begin_side_work(methods: tuple[Method, ...], original: Any, release: Release) -> Iterator[SideWork]:
-    """Have the other process find out what there is to find out inside the block."""
+def ask_early(methods: tuple[Method, ...]) -> Iterator[EarlyQuestion]:
+    """Inside the block the only method of a run protects its data."""
+    question = EarlyQuestion()
+    if len(methods) != 1:
+        yield question
+        return
+    with listen_to_levels(question.ask):
+        yield question
+
+
+@contextmanager
+def begin_side_work(
+    methods: tuple[Method, ...], original: Any, release: Release, early: Future[LevelReasons] | None = None
+) -> Iterator[SideWork]:
+    """Have the other process find out what there is to find out inside the block, besides what it was asked early."""
     stated = release.losses.get("loss")
     due = is_advice_due(methods, original, release.data, None if stated is None else float(stated))
     prepared = find_prepared()
-    reasons = None if prepared is None else _ask_for_reasons(prepared, release, original)
+    reasons = early or (None if prepared is None else _ask_about_release(prepared, release, original))
     with hold_process(is_needed=due) as process:
         tried = None
         if due and process is not None:
@@ -94,10 +128,18 @@ def begin_side_work(methods: tuple[Method, ...], original: Any, release: Release
         yield SideWork(reasons, tried)
 
 
-def _ask_for_reasons(process: SideProcess, release: Release, original: Any) -> Future[LevelReasons] | None:
-    levels = release.details.get("levels")
-    if not isinstance(release.method, Generalize) or not levels or not isinstance(original, Table):
+def _ask_about_release(process: SideProcess, release: Release, original: Any) -> Future[LevelReasons] | None:
+    method, levels = release.method, release.details.get("levels")
+    if not isinstance(method, Generalize) or not levels or not isinstance(original, Table):
         return None
-    if len(original) > _MOST_ROWS:
+    grouping = group_explained_rows(method, original)
+    return None if grouping is None else _ask_for_reasons(process, method, tuple(levels.values()), grouping)
+
+
+def _ask_for_reasons(
+    process: SideProcess, method: Generalize, levels: Levels, grouping: Grouping
+) -> Future[LevelReasons] | None:
+    compares = any(model.populations() for model in method.models)
+    if compares or not has_reasons(method, grouping.shape) or grouping.distinct_rows > _MOST_ROWS:
         return None
-    return process.submit(explain_levels, release.method, tuple(levels.values()), original)
+    return process.submit(explain_distinct_rows, method, levels, DistinctRows.of(grouping))

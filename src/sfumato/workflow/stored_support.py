@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.attack import Attack, Homogeneity, Remining, RuleInference
+from sfumato.attack import Attack, Homogeneity
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.data.source import is_spark_table
 from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
-from sfumato.protect.anonymity.top_code import TopCode
 from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explain_unstored_hiding
 from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
 from sfumato.workflow.policy import DEMO, Policy
@@ -66,6 +65,8 @@ def _describe_runnable(policy: Policy) -> str:
 
 def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
+    from sfumato.attack import Remining
+
     found = ["several methods"] if len(policy.protect) > 1 else []
     found += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
     found += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
@@ -94,7 +95,7 @@ def list_unsupported(policy: Policy) -> list[str]:
     if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
         found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
     blanks = any(method.utility == "blanks" for method in policy.protect)
-    capped = [name for method in policy.protect if isinstance(method, TopCode) for name in method.columns]
+    capped = [name for method in policy.protect if method.method == "top_code" for name in method.columns]
     if policy.data.missing not in (("own_value",) if drawn or blanks or capped else ("own_value", "drop")):
         cells = "randomized columns" if drawn else "blanked entries" if blanks else "capped columns" if capped else ""
         found.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
@@ -105,6 +106,8 @@ def list_unsupported(policy: Policy) -> list[str]:
         if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped
     ]
     if blanks:
+        from sfumato.attack import RuleInference
+
         found += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
         attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
     sensitive = policy.roles.sensitive
@@ -126,6 +129,8 @@ def _explain_unfit_for_blanks(attack: Attack) -> str | None:
     """Why an attack cannot run on blanked entries; None if it can, or if others say so."""
     if isinstance(attack, Homogeneity):
         return "homogeneity with blanked entries"
+    from sfumato.attack import RuleInference
+
     return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
 
 

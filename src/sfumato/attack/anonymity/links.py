@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
+from sfumato.attack.anonymity.matched_keys import match_keys, shorten_part
 from sfumato.attack.anonymity.row_parts import group_equal_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.coded_cells import NarrowCells, encode_narrowly
@@ -27,8 +29,6 @@ _ANYTHING, _MISSING = -1, -2
 _MANY = 32
 _LARGEST_KEY = 1 << 62
 _TIE = 1e-9
-_DENSE = 4
-_FEW_GROUPS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Links:
         """Of each person's rows only those of least cost."""
         lists = [_CheapestRows.of(part, costs) for part in self.parts]
         least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
-        parts = tuple(_shorten((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
+        parts = tuple(shorten_part((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
         return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
 
     def fill_from(self, others: Links) -> Links:
@@ -138,23 +138,16 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
         for signature, rows in signatures:
             here = plain if rows is None else plain[rows]
             part = _join_at_levels(cells, here, known, shapes, signature, published.missing)
-            parts.append(_shorten(part))
+            parts.append(shorten_part(part))
             counts += part[2]
     if not counts.any() and _are_all_numbers(published, people, columns):
         parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
         counts = parts[0][2].astype(np.int64)
     if len(starred):  # only for those whom nothing else fits
         part = (starred, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred), 0))
-        parts.append(_shorten(part))
+        parts.append(shorten_part(part))
         counts = counts + part[2]
     return Links(tuple(parts), counts)
-
-
-def _shorten(part: tuple[Places, Places, Places]) -> tuple[Places, Places, Places]:
-    """The same in half the memory, which all the people and rows of a large release need."""
-    order, start, count = part
-    kind = np.int32 if max(int(order.max(initial=0)), len(order)) < 1 << 31 else np.int64
-    return order.astype(kind), start.astype(kind), count.astype(kind)
 
 
 def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Links:
@@ -165,8 +158,8 @@ def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Link
     if published.missing is Missing.NEVER_MATCHES:
         for name in columns:
             sought[people.frame[name].is_null().to_numpy()] = -1
-    part = _match_keys(sought, keys, np.arange(len(published)))
-    return Links((_shorten(part),), part[2])
+    part = match_keys(sought, keys, np.arange(len(published)))
+    return Links((shorten_part(part),), part[2].astype(np.int64))
 
 
 def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> None:
@@ -288,7 +281,7 @@ def _join_at_levels(
     shapes: dict[str, _ColumnLabels],
     signature: tuple[int, ...],
     missing: Missing,
-) -> tuple[Ints, Ints, Ints]:
+) -> tuple[Places, Places, Places]:
     """Generalize the people to the levels of some published rows, and join."""
     used = [
         (name, level)
@@ -310,53 +303,30 @@ def _join_at_levels(
         }
         if any(coded.values.null_count() for coded in labels.values()):
             return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
-    sought, keys = _number_keys(known, cells, shapes, levels)
-    return _match_keys(sought, keys if len(rows) == len(keys) else keys[rows], rows)
+    sought, keys = _number_keys(known, _take_rows(cells, names, rows), shapes, levels)
+    return match_keys(sought, keys, rows)
 
 
-def _match_keys(sought: Ints, keys: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """The rows in groups of equal keys, and for each person where the group of their key begins and how large it is."""
-    width = int(keys.max(initial=-1)) + 1
-    if width <= _DENSE * len(keys):
-        return _match_dense_keys(sought, keys, rows, width)
-    at = np.argsort(keys, kind="stable")
-    ordered = keys[at]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else at
-    groups, sizes = ordered[begins], np.diff(begins, append=len(keys))
-    place = np.minimum(np.searchsorted(groups, sought), max(len(groups) - 1, 0))
-    is_met = groups[place] == sought if len(groups) else np.zeros(len(sought), dtype=np.bool_)
-    place[~is_met] = 0
-    start, count = (values[place] if len(groups) else np.zeros_like(place) for values in (begins, sizes))
-    return rows[at], np.where(is_met, start, 0), np.where(is_met, count, 0)
-
-
-def _match_dense_keys(sought: Ints, keys: Ints, rows: Ints, width: int) -> tuple[Ints, Ints, Ints]:
-    """The same by counting, for keys that are hardly more than the rows."""
-    counts = np.bincount(keys, minlength=width)
-    groups = np.flatnonzero(counts)
-    number = np.zeros(width, dtype=np.int64)
-    number[groups] = np.arange(len(groups))
-    short = number[keys].astype(np.uint16 if len(groups) <= _FEW_GROUPS else np.int64)  # short numbers sort faster
-    order = rows[np.argsort(short, kind="stable")]
-    inside = (sought >= 0) & (sought < width)
-    place = np.where(inside, sought, 0)
-    count = np.where(inside, counts[place], 0)
-    return order, np.where(count > 0, (np.cumsum(counts) - counts)[place], 0), count
+def _take_rows(cells: _Cells, names: Sequence[str], rows: Ints) -> _Cells:
+    """Some columns, in some rows."""
+    everybody = len(rows) == len(cells[names[0]].codes)
+    return cells if everybody else {name: NarrowCells(cells[name].values, cells[name].codes[rows]) for name in names}
 
 
 def _number_keys(
     known: _Cells, cells: _Cells, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
-) -> tuple[Ints, Ints]:
+) -> tuple[Places, Places]:
     """A number for every person and for every published row, equal where the person's labels are those of the row.
 
     Labels are found for distinct values and numbered by those that are published; −1 is a person with another one.
     """
     sizes = (len(next(iter(table.values())).codes) for table in (known, cells))
-    sought, keys = (np.zeros(size, dtype=np.int64) for size in sizes)
+    kind: Any = np.int32 if prod(len(cells[name].values) + 1 for name in levels) < 1 << 31 else np.int64
+    sought, keys = (np.zeros(size, dtype=kind) for size in sizes)
     strange, radix = np.zeros(len(sought), dtype=np.bool_), 1
     for name, level in levels.items():
         labels = cells[name].values.drop_nulls()  # a missing one is the last, so cells are numbered by labels already
-        numbers = _index_labels(shapes[name].labels(known[name].values, level), labels)
+        numbers = _index_labels(shapes[name].labels(known[name].values, level), labels).astype(kind)
         theirs, ours = numbers[known[name].codes], cells[name].codes
         width = len(labels) + 1
         strange |= theirs < 0

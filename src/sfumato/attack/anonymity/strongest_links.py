@@ -29,6 +29,7 @@ from sfumato.attack.anonymity.recoding import RECODED, Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
+from sfumato.data.arrow_memory import return_free_memory
 from sfumato.data.hierarchy import spell_cells
 from sfumato.engine.classes import count_class_sizes, pack_row_keys
 from sfumato.public.answer_channel import list_answered_columns
@@ -56,6 +57,7 @@ def choose_links(
     ways = try_ways(release, people, names)
     best = next(ways)
     most = count(best.links)
+    return_free_memory()  # what looking everybody up took
     for way in ways:
         successes = count(way.links)
         if successes > most * (1 + 1e-9):
@@ -187,7 +189,7 @@ class _ColumnKinds(NamedTuple):
         are_alike = True
         for name in names:
             labels = LabelColumn.of(release.data, name)
-            present = labels.levels[np.unique(labels.codes)]
+            present = labels.levels[np.flatnonzero(np.bincount(labels.codes))]
             are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
             kinds = {change.kind for change in release.changes_of(name)}
             truthful = _TRUTHFUL | (RECODED if name in recoding.rules else set())

@@ -13,6 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from sfumato.protect.anonymity.distinct_rows import DistinctRows
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.grouping import Grouping
     from sfumato.protect.anonymity.model_judge import ModelJudge
@@ -97,17 +98,42 @@ def explain(release: Release, table: Table) -> tuple[Why, ...]:
 
 def explain_levels(method: Generalize, levels: Levels, table: Table) -> LevelReasons:
     """Why a method chose these levels for a table."""
+    grouping = group_explained_rows(method, table)
+    return LevelReasons() if grouping is None else _explain_grouping(method, levels, grouping)
+
+
+def explain_distinct_rows(method: Generalize, levels: Levels, rows: DistinctRows) -> LevelReasons:
+    """The same from the distinct rows of the table, in another process."""
+    return _explain_grouping(method, levels, rows.group())
+
+
+def group_explained_rows(method: Generalize, table: Table) -> Grouping | None:
+    """The rows that reasons are found in; None if there are no reasons to find."""
     from sfumato.protect.anonymity.model_judge import ModelJudge
     from sfumato.protect.anonymity.participants import select_participants
 
-    is_small = prod(table.hierarchy(name).height + 1 for name in table.quasi_identifying) <= MOST_NODES_DRAWN
-    if method.search == "heuristic" and not is_small:
-        return LevelReasons()
+    shape = tuple(table.hierarchy(name).height + 1 for name in table.quasi_identifying)
+    if not has_reasons(method, shape):
+        return None
+    return ModelJudge(method.models).build_grouping(select_participants(table, overlapping=True)[0])
+
+
+def has_reasons(method: Generalize, shape: Levels) -> bool:
+    """Whether a search knows the alternatives, or its lattice is small enough to plot."""
+    return method.search != "heuristic" or _is_small(shape)
+
+
+def _is_small(shape: Levels) -> bool:
+    return prod(shape) <= MOST_NODES_DRAWN
+
+
+def _explain_grouping(method: Generalize, levels: Levels, grouping: Grouping) -> LevelReasons:
+    from sfumato.protect.anonymity.model_judge import ModelJudge
+
     judge = ModelJudge(method.models)
-    grouping = judge.build_grouping(select_participants(table, overlapping=True)[0])
     return LevelReasons(
         _explain_columns(grouping, judge, method, levels),
-        _list_lattice_nodes(grouping, judge, method, levels) if is_small else (),
+        _list_lattice_nodes(grouping, judge, method, levels) if _is_small(grouping.shape) else (),
     )
 
 

@@ -28,6 +28,7 @@ from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.lattice import BestNode, NodeCount, find_heuristic_node, find_optimal_node
 from sfumato.protect.anonymity.lattice import find_minimal_nodes as minimal_in
+from sfumato.protect.anonymity.levels_found import tell_levels
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
     compute_local_losses,
@@ -147,6 +148,8 @@ class Generalize(Method):
         recoded = self._recode_rows(grouping, judge, best.best, most)
         suppressed = recoded.node_of_row < 0
         local = len(recoded.nodes) > 1
+        if not local:
+            tell_levels(self, best.best.levels, grouping)
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         hidden = self._choose_hidden_columns(table, judge, suppressed)
         published = self._build_published(table, grouping, recoded, hidden)
