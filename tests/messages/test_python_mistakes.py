@@ -16,6 +16,8 @@ from tests.command_line import CANARY
 
 ROLES = {"name": "identifying", "age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
 METHOD = sf.Partition(models=[sf.KAnonymity(k=4)])
+UNTYPED: Any = sf
+"""For what a type checker would not let pass."""
 
 
 def make_people() -> pd.DataFrame:
@@ -45,21 +47,21 @@ MISTAKES: dict[str, tuple[Callable[[pd.DataFrame], Any], tuple[str, ...]]] = {
     "complex numbers": (lambda df: run(df.assign(age=[1j] * 40)), ('"age"', "a type that a table lacks")),
     "a column twice": (lambda df: run(pd.concat([df, df[["age"]]], axis=1)), ('the same name: "age"', "rename")),
     "a path for a frame": (lambda df: sf.Table.of("people.csv"), ("sf.Table.read(path",)),
-    "a frame for a path": (sf.Table.read, ("not DataFrame", "sf.Table.of(df)")),
-    "a draft for a frame": (sf.draft_policy, ("not DataFrame",)),
+    "a frame for a path": (UNTYPED.Table.read, ("not DataFrame", "sf.Table.of(df)")),
+    "a draft for a frame": (UNTYPED.draft_policy, ("not DataFrame",)),
     "the originals first": (
-        lambda df: sf.check(sf.Table.of(df, ROLES), METHOD.protect(sf.Table.of(df, ROLES))),
+        lambda df: UNTYPED.check(sf.Table.of(df, ROLES), METHOD.protect(sf.Table.of(df, ROLES))),
         ("the release comes first", "Table"),
     ),
     "an attack on the originals": (
-        lambda df: sf.attack.Linking().run(sf.Table.of(df, ROLES), METHOD.protect(sf.Table.of(df, ROLES))),
+        lambda df: UNTYPED.attack.Linking().run(sf.Table.of(df, ROLES), METHOD.protect(sf.Table.of(df, ROLES))),
         ("the release comes first",),
     ),
     "an attack with a frame": (
-        lambda df: sf.attack.Linking().run(METHOD.protect(sf.Table.of(df, ROLES)), df),
+        lambda df: UNTYPED.attack.Linking().run(METHOD.protect(sf.Table.of(df, ROLES)), df),
         ("the originals are a Table", "sf.Table.of(df"),
     ),
-    "a hierarchy of a frame": (sf.propose_hierarchy, ('df["age"]',)),
+    "a hierarchy of a frame": (UNTYPED.propose_hierarchy, ('df["age"]',)),
 }
 
 
@@ -85,11 +87,11 @@ def test_a_name_of_another_tool_is_understood(name: str, meant: str) -> None:
 
 def test_what_is_not_a_mistake() -> None:
     people = make_people()
-    assert sf.KAnonymity(k=np.int64(4)) == sf.KAnonymity(k=4)
+    assert UNTYPED.KAnonymity(k=np.int64(4)) == sf.KAnonymity(k=4)
     by_role = {"identifying": "name", "quasi_identifying": ["age", "sex"], "sensitive": "ill"}
     numbered = people.set_axis(range(4), axis=1)
     by_number = dict(zip(range(4), ROLES.values(), strict=True))
     for run_ in (run(people, roles=by_role), run(numbered, roles=by_number)):
         assert run_.published and run_.release.data.frame.width == 3
-    proposal = sf.propose_hierarchy(people["age"])
+    proposal = UNTYPED.propose_hierarchy(people["age"])
     assert proposal is not None and proposal.column == "age"

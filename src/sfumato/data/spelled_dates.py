@@ -7,6 +7,7 @@ policy, and proposed only if no other form fits all of the column's cells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import polars as pl
@@ -20,6 +21,7 @@ _DAYS = (
 )  # fmt: skip
 DATE_FORMS = tuple(f"{day}{clock}" for clock in ("", " %H:%M", " %H:%M:%S") for day in _DAYS)
 """The forms that are tried; all of them with four digits for the year."""
+_DATE_LIKE = re.compile(r"(\d{1,2}|\d{4}|[^\W\d]{3,9})([/.-]| )(\d{1,2}|[^\W\d]{3,9})([/.-]|,? )(\d{4}|\d{1,2})( |$)")
 _YEARS = (1850, 2150)
 """A column of other years holds something else."""
 
@@ -56,7 +58,7 @@ def _read_form(texts: pl.Series, form: str) -> pl.Series:
 def find_date_form(column: pl.Series) -> str | None:
     """The only form under which every cell of a text column is a date; None if it is read without one, or unclear."""
     known = column.drop_nulls() if column.dtype == pl.String else column.clear()
-    if not len(known) or not known[0][:1].isalnum() or are_moments(known.head(100)):
+    if not len(known) or not _DATE_LIKE.match(known[0]) or are_moments(known.head(100)):
         return None
     fitting = [form for form in DATE_FORMS if _fits_form(known, form)]
     readings = [_read_form(known, form) for form in fitting]

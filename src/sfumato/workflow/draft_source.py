@@ -67,13 +67,13 @@ class DraftSource:
         _refuse_policy(path)
         found = shape or detect_shape(str(path))
         source = cls(str(path), found, separator, header, encoding)
-        if found == "table" and header is not False and source.path != DEMO:
-            _refuse_names_below(source)
-        if found != "table" or not source.is_text:
+        if found != "table" or source.path == DEMO:
             return source
-        if header is None:
+        if header is None and source.is_text:
             source = replace(source, header=not source._starts_with_data())
-        if separator is None:
+        if source.header is not False:
+            _refuse_names_below(source)
+        if separator is None and source.is_text:
             _refuse_single_column(source)
         return source
 
@@ -152,8 +152,8 @@ class DraftSource:
     def _starts_with_data(self) -> bool:
         """Whether the first line looks like a row: numbers over numbers, or words that the column holds again."""
         plain = replace(self, header=False)
-        first, rest = plain.frame.head(1), plain.frame.slice(1)
-        if rest.is_empty() or not plain.frame.width:
+        first, rest = plain._raw_frame.head(1), plain._raw_frame.slice(1)
+        if rest.is_empty() or not rest.width:
             return False
         alike = [_fits_column(first[name][0], rest[name]) for name in rest.columns]
         return any(fits is True for fits in alike) and all(fits is not False for fits in alike)
