@@ -127,6 +127,7 @@ def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
     sequences = sf.Sequences.of([["home", "work"]] * 5 + [["clinic"]])
     sequences.write(folder / "walks.csv", id="person", item="place", time="hour")
     run = sf.run(folder / "anonymize.toml")
+    assert run.folder is not None
     text = (run.folder / "private" / "report.html").read_text(encoding="utf-8")
     assert "sequences left out" in text and "rows suppressed" not in text
 

@@ -66,7 +66,9 @@ class SequenceLinking(Attack):
         curve: dict[str, list[float]] = {"unique_before": [], "unique_after": []}
         hits = strangers_found = 0
         known_points = _ShuffledPoints.of(truth, people.rows, chance)
-        control_points = None if strangers is None else _ShuffledPoints.of(control, strangers, chance)
+        control_points = (
+            None if control is None or strangers is None else _ShuffledPoints.of(control, strangers, chance)
+        )
         for count in self.points:
             report_progress("looking for traces", count, self.points[-1])
             known = known_points.take(count)

@@ -103,8 +103,8 @@ class SequenceRemining(Attack):
         if not secrets:
             raise PolicyError("give the patterns that were hidden: the release does not state them")
         if self.threshold is not None:
-            share = not isinstance(self.threshold, int)
-            return dict.fromkeys(secrets, floor(Fraction(repr(self.threshold)) * rows) if share else self.threshold)
+            given = self.threshold
+            return dict.fromkeys(secrets, given if isinstance(given, int) else floor(Fraction(repr(given)) * rows))
         if not stated:
             raise PolicyError("give the threshold: the release's method does not state it")
         largest = max(stated.values())
