@@ -219,7 +219,8 @@ def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: p
 
 def test_a_folder_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_SCRATCH", str(tmp_path))
-    lock, swept = fcntl.flock, []
+    lock = fcntl.flock
+    swept: list[Path] = []
 
     def sweep_first(file: Any, operation: int) -> None:
         if not swept:  # another process sees the lock before it is taken
