@@ -305,7 +305,9 @@ def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
 def _simplify_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_float():
-        return column.fill_nan(None) + 0.0  # −0.0 equals 0.0 in every count, but a Parquet file tells them apart
+        known = column.fill_nan(None)
+        zeros = known == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file tells them apart
+        return known.set(zeros, 0.0) if zeros.any() else known  # polars skips an addition of zero
     if kind == pl.Duration:
         return column.dt.to_string()
     if kind in _AS_TEXT:

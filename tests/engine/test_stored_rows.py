@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -21,6 +24,7 @@ from hypothesis import strategies as st
 from sfumato.engine import duckdb_rows
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.memory_budget import LEAST, find_memory_budget, parse_size
+from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.scratch import PREFIX, open_scratch_folder
 from sfumato.engine.stored_rows import CodeMap, MemoryRows, TooManyRows
 from sfumato.engine.stored_table import StoredTable
@@ -211,6 +215,52 @@ def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: p
     assert (left / "secret").exists()
     with open_scratch_folder():
         assert not left.exists()
+
+
+def test_a_folder_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_SCRATCH", str(tmp_path))
+    lock = fcntl.flock
+    swept: list[Path] = []
+
+    def sweep_first(file: Any, operation: int) -> None:
+        if not swept:  # another process sees the lock before it is taken
+            swept.extend(tmp_path.iterdir())
+            shutil.rmtree(swept[0])
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", sweep_first)
+    with open_scratch_folder() as folder:
+        assert folder.is_dir() and folder != swept[0]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        duckdb.IOException('Could not write file "x": No space left on device'),
+        duckdb.OutOfMemoryException("failed to offload data block; this limit was set by max_temp_directory_size"),
+    ],
+)
+def test_a_full_disk_for_temporary_files_is_said(tmp_path: Path, error: Exception) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "a.parquet")
+    rows = DuckdbRows([tmp_path / "a.parquet"], tmp_path / f"{PREFIX}x", "a")
+
+    class Full:
+        def sql(self, query: str) -> None:
+            raise error
+
+    rows._connection = Full()  # type: ignore[assignment]
+    with pytest.raises(DataError, match=r"no room left for temporary files.*SFUMATO_SCRATCH") as told:
+        rows.count_rows(["a"])
+    assert str(tmp_path) in str(told.value)
+    (tmp_path / f"{PREFIX}x").mkdir()
+    with pytest.raises(DataError, match=r"no room left for temporary files.*SFUMATO_SCRATCH"):
+        write_batches(_fail_to_write(), tmp_path / f"{PREFIX}x" / "typed-0.parquet")
+
+
+def _fail_to_write() -> Iterator[pl.DataFrame]:
+    raise OSError(28, "No space left on device")
+    yield
 
 
 def test_memory_is_given_as_people_write_it(monkeypatch: pytest.MonkeyPatch) -> None:

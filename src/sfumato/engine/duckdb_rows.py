@@ -24,6 +24,7 @@ from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.read_ahead import read_ahead
+from sfumato.engine.scratch import explain_full_scratch
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
     COUNT,
@@ -262,12 +263,16 @@ class DuckdbRows(StoredRows):
         try:
             result = self._connect().sql(query).to_arrow_table()
             return _build_frame(result.rename_columns(list(names)), self.source)
-        except duckdb.OutOfMemoryException:
+        except duckdb.OutOfMemoryException as error:
+            if "temp_directory" in str(error):  # there was memory, and no room for what does not fit in it
+                raise explain_full_scratch(self._scratch) from None
             raise DataError(
                 f"{self.source}: counting needs more than {format_size(find_memory_budget())} of memory; set "
                 "SFUMATO_MEMORY higher, or give columns of very many values a coarser hierarchy or another role"
             ) from None
         except duckdb.Error as error:
+            if "No space left" in str(error):
+                raise explain_full_scratch(self._scratch) from None
             raise self._explain_failure(error) from None
 
     def _explain_failure(self, error: Exception) -> DataError:

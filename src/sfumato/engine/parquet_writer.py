@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.engine.coded_columns import is_coded, write_coded_column
+from sfumato.engine.scratch import PREFIX, explain_full_scratch
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 
@@ -66,6 +67,8 @@ def _write_parts(
             writer = _open_writer(name_part(0), outline)
             counts.append(0)
     except OSError:
+        if name_part(0).parent.name.startswith(PREFIX):
+            raise explain_full_scratch(name_part(0).parent) from None
         raise DataError(
             f"{name_part(0).name}: the data file could not be written; is the disk full? Nothing was published"
         ) from None

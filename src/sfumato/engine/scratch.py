@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from sfumato.errors import DataError
 
@@ -28,17 +29,36 @@ def open_scratch_folder() -> Iterator[Path]:
     parent = Path(os.environ.get("SFUMATO_SCRATCH") or tempfile.gettempdir())
     try:
         sweep_scratch_folders(parent)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))  # mode 0700
+        folder, lock = _make_locked_folder(parent)
     except OSError as error:
         raise DataError(
             f"{parent}: no folder for temporary files can be made there ({error.strerror}); set SFUMATO_SCRATCH"
         ) from None
-    with (folder / _LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock:
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_locked_folder(parent: Path) -> tuple[Path, TextIO]:
+    """A folder and its lock; once more if another process swept it away before it was locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))  # mode 0700
+        with suppress(FileNotFoundError):
+            lock = (folder / _LOCK).open("w")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (folder / _LOCK).exists():
+                return folder, lock
+            lock.close()
+
+
+def explain_full_scratch(scratch: Path) -> DataError:
+    """There is no room for temporary files."""
+    return DataError(
+        f"{scratch.parent}: the disk has no room left for temporary files; free some, or set SFUMATO_SCRATCH to a "
+        "folder on another disk. Nothing was published"
+    )
 
 
 def sweep_scratch_folders(parent: Path) -> None:

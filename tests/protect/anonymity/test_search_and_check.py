@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.roles import Role
+from sfumato.data.text_table import TextFormat
+from sfumato.engine.staging import open_stored_rows
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -51,6 +54,16 @@ def test_a_negative_zero_is_zero(kind: Any, tmp_path: Path) -> None:
         published = pl.read_parquet(tmp_path / "out.parquet")["a"]
         assert published.dtype == kind
         assert not np.signbit(published.to_numpy()).any()
+
+
+def test_a_table_holds_no_negative_zero(tmp_path: Path) -> None:
+    """Each zero is one value to a hierarchy, whichever engine reads it; polars takes `x + 0.0` for `x`."""
+    frame = pl.DataFrame({"a": [-0.0, 0.0, 1.5, None], "at": [datetime(2024, 1, 1)] * 4})
+    frame.write_parquet(tmp_path / "in.parquet")
+    stored = open_stored_rows(tmp_path / "in.parquet", TextFormat(), tmp_path)
+    for read in (sf.Table.of(frame).frame, sf.Table.read(tmp_path / "in.parquet").frame, *stored.iterate_batches()):
+        assert not np.signbit(read["a"].drop_nulls().to_numpy()).any()
+        assert read["a"].to_list() == [0.0, 0.0, 1.5, None]
 
 
 def test_a_release_holds_no_negative_zero() -> None:

@@ -137,7 +137,7 @@ class LDiversity(PrivacyModel):
         if self.kind == "entropy":
             shares = pairs.counts / classes.crowds[pairs.classes]
             return -np.add.reduceat(shares * np.log(shares), pairs.starts) < log(self.l) - _ROUNDING
-        order = np.lexsort([-pairs.counts, pairs.classes])
+        order = np.lexsort((-pairs.counts, pairs.classes))
         rank = np.arange(len(order)) - pairs.starts[pairs.classes]
         counts = pairs.counts[order]
         tail = np.add.reduceat(np.where(rank >= self.l - 1, counts, 0), pairs.starts)

@@ -138,7 +138,7 @@ class SensitiveColumn:
         most, width = max(min(len(self.rows), classes * len(self.values)), classes), len(self.values)
         # Memory that is not written to is not taken: there are often far fewer pairs.
         found = ClassValues(
-            *(np.empty(size, dtype=kind) for size, kind in ((most, np.int32), (most, np.int64), (classes, np.int64)))
+            np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64), np.empty(classes, dtype=np.int64)
         )
         rows, codes = np.ascontiguousarray(self.rows, dtype=np.int32), np.ascontiguousarray(self.codes, dtype=np.int32)
         pairs = choose_lattice_loops(len(rows)).count_class_values(
