@@ -72,7 +72,7 @@ def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
 
 
 def find_tagged_class(tag: str, value: str) -> Any:
-    """The class that has a tag, `find_kind("method", "generalize")`; None if there is none."""
+    """The class that has a tag, `find_tagged_class("method", "generalize")`; None if there is none."""
     home = find_tagged(tag).get(value)
     return None if home is None else _fetch(*home)
 

@@ -22,7 +22,7 @@ from sfumato.data.role_lines import explain_missing_roles
 from sfumato.data.roles import Role
 from sfumato.data.spelled_dates import read_dates
 from sfumato.errors import DataError, PolicyError
-from sfumato.lazy import find_kind
+from sfumato.lazy import find_tagged_class
 from sfumato.parameter_errors import explain_parameters
 from sfumato.problem_words import find_other_name
 from sfumato.protect.method import Method
@@ -108,7 +108,7 @@ def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapp
 def _read_policy(what: Any) -> dict[str, Any]:
     """The sections of a policy in any of its forms."""
     name = find_other_name(what) or what.lower() if isinstance(what, str) and not Path(what).exists() else ""
-    if (kind := find_kind("method", name)) is not None:
+    if (kind := find_tagged_class("method", name)) is not None:
         raise PolicyError(f"give the method with its parameters, as in sf.{kind.__name__}(...), not its name")
     if isinstance(what, str | Path):
         what = Policy.read(what)

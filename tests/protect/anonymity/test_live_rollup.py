@@ -118,7 +118,7 @@ def test_values_are_counted_in_blocks_as_at_once(seed: int, monkeypatch: pytest.
         monkeypatch.setattr(sensitive_values, "_DENSE", 1)
         monkeypatch.setattr(sensitive_values, "_SPARSE", sparse)
         monkeypatch.setattr(sensitive_values, "_SPARSE_BLOCK", sparse)
-        pairs = column.pairs(of_row, classes)
+        pairs = column.count_by_class(of_row, classes)
         dense = np.zeros_like(expected)
         dense[pairs.classes, pairs.values] = pairs.counts
         assert (dense == expected).all()

@@ -31,7 +31,7 @@ def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, count
         shared, before = np.int64(0), offsets[max(number - 1, 0)]
         while shared < min(depth, length) and patterns[before + shared] == patterns[first + shared]:
             shared += 1
-        for depth in range(shared, length):
+        for depth in range(shared, length):  # type: ignore[assignment]
             begin, end = begins[depth], begins[depth + 1]
             if 2 * end - begin > rows.shape[0]:
                 rows = np.concatenate((rows[:end], np.empty(2 * end, dtype=np.int64)))

@@ -220,7 +220,7 @@ def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped
     """Write the masks of what is behind a pattern in a row."""
     rows, joined, elements = search.rows, search.joined, search.stack.elements
     first = np.int64(elements[entry])
-    is_extended = False
+    is_extended = np.bool_(False)
     for element in range(first, np.int64(rows.row_ends[rows.row_of[first]])):
         mask = _mask_element(search, element)
         is_end = entry < next_row and elements[entry] == element

@@ -32,7 +32,7 @@ class DistinctRows:
     @classmethod
     def of(cls, grouping: Grouping) -> DistinctRows:
         """Those of a grouping that compares with no population."""
-        codes, weights = grouping.distinct()
+        codes, weights = grouping.list_distinct()
         return cls(grouping.names, grouping.hierarchies, codes, weights, grouping.sensitive, grouping.missing)
 
     def group(self) -> Grouping:
