@@ -220,14 +220,14 @@ def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped
     """Write the masks of what is behind a pattern in a row."""
     rows, joined, elements = search.rows, search.joined, search.stack.elements
     first = np.int64(elements[entry])
-    is_extended = np.bool_(False)
+    is_extended = False
     for element in range(first, np.int64(rows.row_ends[rows.row_of[first]])):
         mask = _mask_element(search, element)
         is_end = entry < next_row and elements[entry] == element
         entry += is_end
         if mask or element == first:
             holds = is_end and (mask & above) != 0
-            is_extended |= holds or (mask != 0 and element > first)
+            is_extended = bool(is_extended or holds or (mask != 0 and element > first))
             joined.masks[token] = mask | (HOLDS if holds else np.uint64(0))
             token += 1
     return _MaskedRow(token, is_extended)

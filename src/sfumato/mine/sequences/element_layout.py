@@ -97,5 +97,6 @@ def _count_pairs(rows: ElementRows) -> PairCounts:
     pairs = PairCounts(*(np.zeros(items**2, dtype=np.int32) for _ in PairCounts._fields))
     listed = np.empty((4, items), dtype=np.int32)
     seen = np.full((2, items), -1, dtype=np.int32)
-    count_pairs(rows, pairs, PairScratch(*listed, *seen, np.full(items**2, -1, dtype=np.int32)))
+    arrays = [*listed, *seen, np.full(items**2, -1, dtype=np.int32)]
+    count_pairs(rows, pairs, PairScratch(*arrays))
     return pairs

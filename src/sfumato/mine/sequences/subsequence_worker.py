@@ -136,7 +136,10 @@ class SubsequenceWorker:
             marks=np.zeros(START, np.int64),
         )
         self._join = JoinRows(
-            *_make_empty(4096, np.uint64, np.uint64, np.uint32, np.uint64),
+            masks=np.empty(4096, np.uint64),
+            after=np.empty(4096, np.uint64),
+            begins=np.empty(4096, np.uint32),
+            joining=np.empty(4096, np.uint64),
             **make_join_partners(),
             codes=np.empty(over_joins.MOST_ITEMS, np.int32),
             ranks=np.empty(over_joins.MOST_ITEMS, np.int32),
