@@ -13,7 +13,7 @@ from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from papers.tracks import TRACKS, Walks, keep_dense, measure_mean_length, read_tracks
 from sfumato.data.movements import generate_cars
 from sfumato.measure.sequences.pattern_changes import pattern_changes
-from sfumato.measure.sequences.sequence_checks import count_least_containing, sequence_anonymity
+from sfumato.measure.sequences.sequence_checks import measure_least_containing, sequence_anonymity
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences
 from sfumato.sequences import Sequences
@@ -104,7 +104,7 @@ def _measure(name: str, density: str, walks: Walks, choices: Sequence[Choice]) -
         release = AnonymizeSequences(k=k).protect(data)
         once = AnonymizeSequences(k=k, literal=True).protect(data)
         found = {
-            "originals_that_contain_each": count_least_containing(release.data, data),
+            "originals_that_contain_each": measure_least_containing(release.data, data),
             "k_found": sequence_anonymity(release.data),
             "k_found_after_one_pass": sequence_anonymity(once.data),
         }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.measure.sequences.sequence_checks import count_least_containing
+from sfumato.measure.sequences.sequence_checks import measure_least_containing
 from sfumato.sequences import Sequences
 from tests.brute_sequences import has_match
 
@@ -34,10 +34,10 @@ def test_the_least_is_that_of_counting_one_by_one(items: int, nested: bool) -> N
         rows = [[element if nested else [element] for element in row] for row in among]
         wanted = [[element if nested else [element] for element in row] for row in published]
         expected = min(sum(has_match(row, tuple(map(tuple, one))) for row in rows) for one in wanted)
-        assert count_least_containing(Sequences.of(published), Sequences.of(among)) == expected
+        assert measure_least_containing(Sequences.of(published), Sequences.of(among)) == expected
 
 
 def test_what_no_other_contains_is_contained_by_none() -> None:
     published, among = Sequences.of([["z", "z"]]), Sequences.of([["a"], ["b"]])
-    assert count_least_containing(published, among) == 0
-    assert count_least_containing(published, Sequences.of([])) == 0
+    assert measure_least_containing(published, among) == 0
+    assert measure_least_containing(published, Sequences.of([])) == 0

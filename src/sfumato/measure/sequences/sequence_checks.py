@@ -174,7 +174,7 @@ def _pack_beginnings(marked: Codes, begins: Ints, ends: Ints, numbers: int, is_f
     return keys
 
 
-def count_least_containing(published: Sequences, among: Sequences) -> int:
+def measure_least_containing(published: Sequences, among: Sequences) -> int:
     """The smallest number of sequences of `among` that contain a published one; 0 if nothing is published."""
     if not len(published):
         return 0
@@ -199,7 +199,7 @@ def sequence_anonymity(sequences: Sequences) -> int:
     It is the number of sequences that contain the rarest whole sequence, since what is part of it is at least as
     frequent.
     """
-    return count_least_containing(sequences, sequences)
+    return measure_least_containing(sequences, sequences)
 
 
 @checks_claim("sequence_anonymity", "at_least")
@@ -209,7 +209,7 @@ def _check_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number
 
 @checks_claim("original_support", "at_least", needs_original=True)
 def _check_original_support(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_least_containing(evidence.published, evidence.original)
+    return measure_least_containing(evidence.published, evidence.original)
 
 
 checks_claim("sequence_count", "exactly", properties=("sequences",))(lambda evidence, _: len(evidence.published))
