@@ -71,7 +71,7 @@ class StoredCounter:
         return _choose_held_columns(self._rows, by_values, self._values)
 
     @cached_property
-    def _counted(self) -> RowCounts:
+    def _row_counts(self) -> RowCounts:
         counted = self._rows.count_rows(self._held)
         codes = [pl.Series(name, encode_cells(counted.frame[name]).codes) for name in self._held]
         return RowCounts(pl.DataFrame(codes), counted.counts)
@@ -79,7 +79,7 @@ class StoredCounter:
     def _count_unique(self, columns: Sequence[str]) -> int:
         if len(columns) == 1 or not set(columns) <= set(self._held):
             return self._rows.count_sizes(columns).unique
-        frame = self._counted.frame.select(columns).with_columns(pl.Series("\0count", self._counted.counts))
+        frame = self._row_counts.frame.select(columns).with_columns(pl.Series("\0count", self._row_counts.counts))
         return int((frame.group_by(columns).agg(pl.col("\0count").sum())["\0count"] == 1).sum())
 
 
