@@ -248,4 +248,4 @@ def _compute_losses(rows: BasketRows, distortion: BasketDistortion) -> dict[str,
         sizes: Ints = np.diff(rows.offsets)
         pasted = sum(distortion.compute_retention(size) * size * count for size, count in distortion.sizes or ())
         depends = pasted / max(int(sizes.sum()), 1) * (1 - float(distortion.adds[0]))
-    return {"loss": round(1 - depends, 12), "epsilon": round(distortion.epsilon_in_all, 9), "suppressed_rows": 0}
+    return {"loss": round(1 - depends, 12), "epsilon": round(distortion.epsilon_in_all, 9)}
