@@ -133,9 +133,7 @@ def test_audit_of_columns_that_are_not_there(invoke: Invoke, people: Path, given
     assert ran.code == 2 or given == "age,age"
 
 
-@pytest.mark.parametrize(
-    "options", [("--encoding", "hex"), ("--encoding", "no"), ("--separator", "\\t"), ("--separator", "é")], ids=" ".join
-)
+@pytest.mark.parametrize("options", [("--encoding", "hex"), ("--encoding", "no"), ("--separator", "é")], ids=" ".join)
 def test_audit_with_bad_options(invoke: Invoke, people: Path, options: tuple[str, ...]) -> None:
     ran = invoke("audit", people, *options)
     assert ran.code == 2

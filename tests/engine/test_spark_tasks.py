@@ -118,6 +118,7 @@ def test_a_column_is_given_up_if_tasks_have_too_many_values_together(tmp_path: P
 
 
 def test_rows_of_an_id_are_put_together_and_written_in_order(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
     frame = pl.DataFrame({"id": ["b", "a", "b", None, "c", ""], "item": ["y", "x", None, "x", None, "y"]})
     frame.write_parquet(tmp_path / "sales.parquet")
     codes = CodeMap(pl.Series(["x", "y"]), np.arange(2, dtype=np.int32), NO_ITEM)

@@ -121,7 +121,7 @@ def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
     [
         ('[roles]\nsensitive = ["item"]', "baskets, which have no columns"),
         ('[[attack]]\nattack = "linking"', "linking cannot attack baskets"),
-        ('[output]\nformat = "parquet"', "a release of baskets is written as fimi, spmf, long"),
+        ('[output]\nformat = "parquet"', "can be written as fimi, spmf, long"),
         ("[gate]\nmax_risk = { remining = 0.1 }", "which is not listed under"),
         ('[output]\norder = "shuffled"', "baskets keep their order"),
         ('[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 2 }]', "generalize takes table"),

@@ -133,7 +133,7 @@ def test_hostile_releases_are_problems(tmp_path: Path) -> None:
 
 def test_a_method_that_hides_too_little_is_caught_on_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "sfumato.protect.baskets.stored_hiding.HidingPlan.publish", lambda plan: plan.original.iterate("")
+        "sfumato.protect.baskets.stored_hiding.StoredHidingPlan.publish", lambda plan: plan.original.iterate("")
     )
     for case in ("rules in lines", "items in rows"):
         folder = tmp_path / case

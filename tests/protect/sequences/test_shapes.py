@@ -56,7 +56,7 @@ def test_a_policy_for_baskets_refuses_a_file_of_sequences(sequences: sf.Sequence
         data={"path": str(tmp_path / "data.txt")},
         protect=[{"method": "hide_items", "items": ["a"], "min_support": 1, "min_confidence": 0.5}],
     )
-    with pytest.raises(sf.DataError, match="read the file with Sequences"):
+    with pytest.raises(sf.DataError, match="not baskets but sequences"):
         policy.original()
 
 

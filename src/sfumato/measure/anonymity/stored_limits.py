@@ -74,9 +74,9 @@ def _compare(evidence: StoredEvidence, columns: list[str], count: Callable[[Tabl
 
 
 LIMIT_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
-    "count_beyond_limits": _count_beyond,
-    "count_rows_at_limits": _count_at_limits,
-    "count_miscoded_cells": _count_miscoded,
+    "beyond_limits": _count_beyond,
+    "rows_at_limits": _count_at_limits,
+    "miscoded_cells": _count_miscoded,
     "kept_cells_changed": _count_changed_kept,
 }
 """Claims about caps and kept columns that can be measured on a file."""
