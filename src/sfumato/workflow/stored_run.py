@@ -21,6 +21,7 @@ from sfumato.attack.anonymity.stored_attacks import run_stored_attack
 from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
 from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
 from sfumato.change import ChangeKind
+from sfumato.data.arrow_memory import return_free_memory
 from sfumato.data.cell_types import TypesOfCells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, has_stored_types
@@ -181,6 +182,8 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
     for number, claim in enumerate(plan.claims):
         report_progress("measuring claims on the written file", number, len(plan.claims))
         findings.append(measure_stored_claim(claim, evidence))
+    evidence.forget_values()
+    return_free_memory()  # attacks count once more
     return tuple(findings)
 
 

@@ -80,6 +80,11 @@ class StoredEvidence:
             self._counted[columns] = self.published.rows.count_rows([*names, *columns])
         return self._counted[columns]
 
+    def forget_values(self) -> None:
+        """Give back the values counted in each class; the sizes of classes are needed for longer."""
+        for columns in [columns for columns in self._counted if columns]:
+            del self._counted[columns]
+
     def flag_placed(self, counted: RowCounts, arguments: Arguments) -> Flags:
         """Which of the counted rows belong to a class: not those of suppressed rows, if they are told apart."""
         names = list(self.published.quasi_identifying)
