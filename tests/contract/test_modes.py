@@ -41,8 +41,8 @@ def test_every_option_of_a_method_has_an_example(method: type[sf.Method]) -> Non
         used = [getattr(e.subject, name) for e in EXAMPLES if type(e.subject) is method]
         unused = [option for option in list_options(field.annotation) if option not in used]
         assert not unused, (
-            f"no example has {method.__name__}({name}={unused[0]!r}): add one to tests/contract/mode_examples.py, so "
-            "that its report is compared with the data"
+            f"no example has {method.__name__} with {name} = {', '.join(map(repr, unused))}: add one each to "
+            "tests/contract/examples.py, so that its report is compared with the data"
         )
 
 
