@@ -40,3 +40,16 @@ def open_session(options: str = "", master: str = "local[1]") -> Iterator[Any]:
         found = find_session()
         yield found
         found.stop()
+        _stop_jvm()
+
+
+def _stop_jvm() -> None:
+    """End the JVM that sessions share: the options of the next one are read when a JVM starts."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # it ends when nobody can write to it
+    gateway.proc.wait(timeout=60)
+    SparkContext._gateway = SparkContext._jvm = None
