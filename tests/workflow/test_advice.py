@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from sfumato import measure
-from sfumato.protect.anonymity.distinct_rows import DistinctRows
+from sfumato.protect.anonymity.distinct_rows import DistinctTuples
 from sfumato.protect.anonymity.explain import (
     explain_distinct_rows,
     explain_levels,
@@ -141,7 +141,9 @@ def test_distinct_rows_give_the_reasons_of_the_table(people: Table) -> None:
         levels = tuple(method.protect(table).details["levels"].values())
         grouping = group_explained_rows(method, table)
         assert grouping is not None and grouping.distinct_rows
-        assert explain_distinct_rows(method, levels, DistinctRows.of(grouping)) == explain_levels(method, levels, table)
+        assert explain_distinct_rows(method, levels, DistinctTuples.of(grouping)) == explain_levels(
+            method, levels, table
+        )
 
 
 @pytest.mark.parametrize(

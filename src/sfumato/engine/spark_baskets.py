@@ -30,7 +30,7 @@ _FOUND = "part long, ids long, first_id long, items long, first_item long"
 
 
 @dataclass(frozen=True)
-class GroupedRows:
+class GroupedBasketRows:
     """Files of coded baskets in their order, and the rows that a basket cannot be made of."""
 
     files: tuple[Path, ...]
@@ -47,7 +47,9 @@ def count_items(rows: SparkRows, item: str, most: int) -> pl.Series:
     return found.filter(~flag_missing_cells(found))
 
 
-def group_rows(rows: SparkRows, columns: tuple[str, str], items: pl.Series, scratch: Path, name: str) -> GroupedRows:
+def group_rows(
+    rows: SparkRows, columns: tuple[str, str], items: pl.Series, scratch: Path, name: str
+) -> GroupedBasketRows:
     """Write what each id has to files of the scratch folder."""
     from pyspark.sql import functions as f
 
@@ -74,7 +76,7 @@ def group_rows(rows: SparkRows, columns: tuple[str, str], items: pl.Series, scra
         written = rows.fetch(ordered.applyInArrow(_make_writer(scratch, name), _FOUND))
     found = pl.from_arrow(written)
     assert isinstance(found, pl.DataFrame) and found.height <= parts
-    return GroupedRows(
+    return GroupedBasketRows(
         tuple(_name_part(scratch, name, part) for part in sorted(found["part"].to_list())),
         int(found["ids"].sum()),
         int(found["first_id"].min() or 0),  # type: ignore[arg-type]

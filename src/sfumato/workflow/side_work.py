@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.protect.anonymity.distinct_rows import DistinctRows
+from sfumato.protect.anonymity.distinct_rows import DistinctTuples
 from sfumato.protect.anonymity.explain import (
     LevelReasons,
     explain_distinct_rows,
@@ -142,4 +142,4 @@ def _ask_for_reasons(
     compares = any(model.populations() for model in method.models)
     if compares or not has_reasons(method, grouping.shape) or grouping.distinct_rows > _MOST_ROWS:
         return None
-    return process.submit(explain_distinct_rows, method, levels, DistinctRows.of(grouping))
+    return process.submit(explain_distinct_rows, method, levels, DistinctTuples.of(grouping))

@@ -16,9 +16,9 @@ from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.answers.likeliest_shares import (
     SLACK,
+    AnswerPairCounts,
     BitAnswers,
     PairAnswers,
-    PairCounts,
     fit_counts,
     fit_likeliest_shares,
 )
@@ -236,7 +236,7 @@ def test_joint_with_a_plain_column_and_with_bits() -> None:
 def test_newton_and_expectation_maximization_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(seed)
     counts = chance.integers(0, 12, (3, 4)).astype(float)
-    pair = PairCounts(counts, (channel(3, 0.6), channel(4, 0.7)))
+    pair = AnswerPairCounts(counts, (channel(3, 0.6), channel(4, 0.7)))
     start = np.full((3, 4), 1 / 12)
     quick = fit_likeliest_shares(pair, start)
     monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._WIDEST", 0)

@@ -59,7 +59,7 @@ def fit_counts(counts: Ints, channel: AnswerChannel) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class AnswerPairCounts:
     """How often each pair of single answers was given, or each combination of more than two."""
 
     counts: Floats

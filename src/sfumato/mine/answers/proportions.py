@@ -28,10 +28,10 @@ from sfumato.mine.answers.joint_tables import (
     refuse_large_table,
 )
 from sfumato.mine.answers.likeliest_shares import (
+    AnswerPairCounts,
     Answers,
     BitAnswers,
     PairAnswers,
-    PairCounts,
     fit_counts,
     fit_likeliest_shares,
 )
@@ -230,7 +230,7 @@ def _join_answers(sides: Sequence[_AnswerSide], table: Floats) -> Answers:
             AnswerChannel.model_construct(kind="k_ary", p=1.0, q=0.0, categories=side.categories) for side in sides
         ]
         channels = tuple(side.channel or known for side, known in zip(sides, plain, strict=True))
-        return PairCounts(np.ascontiguousarray(table[(slice(-1),) * len(sides)]), channels)
+        return AnswerPairCounts(np.ascontiguousarray(table[(slice(-1),) * len(sides)]), channels)
     ones = np.ones(len(sides[0].answers))
     if len(sides) > 2:
         return RowAnswers(ones, [side.answers for side in sides], [s.channel for s in sides], [s.size for s in sides])

@@ -17,7 +17,7 @@ from sfumato.table import Missing
 
 
 @dataclass(frozen=True)
-class DistinctRows:
+class DistinctTuples:
     """What is left of a grouping without the rows of its table."""
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class DistinctRows:
     missing: Missing
 
     @classmethod
-    def of(cls, grouping: Grouping) -> DistinctRows:
+    def of(cls, grouping: Grouping) -> DistinctTuples:
         """Those of a grouping that compares with no population."""
         codes, weights = grouping.list_distinct()
         return cls(grouping.names, grouping.hierarchies, codes, weights, grouping.sensitive, grouping.missing)

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from sfumato.protect.anonymity.distinct_rows import DistinctRows
+    from sfumato.protect.anonymity.distinct_rows import DistinctTuples
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.grouping import Grouping
     from sfumato.protect.anonymity.model_judge import ModelJudge
@@ -102,7 +102,7 @@ def explain_levels(method: Generalize, levels: Levels, table: Table) -> LevelRea
     return LevelReasons() if grouping is None else _explain_grouping(method, levels, grouping)
 
 
-def explain_distinct_rows(method: Generalize, levels: Levels, rows: DistinctRows) -> LevelReasons:
+def explain_distinct_rows(method: Generalize, levels: Levels, rows: DistinctTuples) -> LevelReasons:
     """The same from the distinct rows of the table, in another process."""
     return _explain_grouping(method, levels, rows.group())
 
