@@ -177,7 +177,7 @@ def _statuses(found: IdentifiableRecords) -> Statement:
     grouped = {frozenset(row for row, status in told.items() if status == name) for name in ("V1", "V2", "V3")}
     ours = {frozenset(map(int, part)) for part in np.split(found.members, found.starts[1:-1])}
     same = set(map(int, found.unique)) == unique and ours == grouped
-    counts = found.counts()
+    counts = found.count_by_status()
     said = f"{counts['unique']} unique, {counts['collective']} in {counts['groups']} groups"
     return Statement("Table 1: six records are unique, six in three groups, four unidentifiable.", said, same)
 

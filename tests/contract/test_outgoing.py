@@ -159,7 +159,7 @@ def test_the_report_is_made_from_the_certificate_and_the_data_file_alone(
     release = done(example, runs, tmp_path_factory).out / "release"
     certificate = Certificate.read(release)
     body = {name: part for name, part in certificate.body.items() if name not in SIGNED}
-    drawn_again = render_report(gather_outgoing_account(body, certificate.published(release)))
+    drawn_again = render_report(gather_outgoing_account(body, certificate.read_published(release)))
     assert drawn_again == (release / "report.html").read_text(encoding="utf-8")
 
 

@@ -44,7 +44,7 @@ def lies_within(cut: Discretization, code: int, value: float) -> bool:
 
 
 def check_properties(cut: Discretization, values: list[float]) -> None:
-    codes = cut.codes(values)
+    codes = cut.code_values(values)
     assert all(lies_within(cut, code, value) for code, value in zip(codes.tolist(), values, strict=True))
     order = np.argsort(values, kind="stable")
     assert (np.diff(codes[order]) >= 0).all()
@@ -80,14 +80,14 @@ class TestProperties:
 
     @given(values=st.lists(finite, min_size=1, max_size=80, unique=True), bins=bin_counts)
     def test_equal_frequency_is_equal_without_ties(self, values: list[float], bins: int) -> None:
-        counts = np.bincount(cut_equal_frequency(values, bins).codes(values))
+        counts = np.bincount(cut_equal_frequency(values, bins).code_values(values))
         assert counts.max() - counts.min() <= 1
         assert len(counts) == min(bins, len(values))
 
     @given(values=st.lists(st.integers(0, 9).map(float), min_size=1, max_size=80), bins=bin_counts)
     def test_equal_frequency_leaves_no_interval_empty(self, values: list[float], bins: int) -> None:
         cut = cut_equal_frequency(values, bins)
-        assert np.bincount(cut.codes(values), minlength=len(cut.labels)).min() >= 1
+        assert np.bincount(cut.code_values(values), minlength=len(cut.labels)).min() >= 1
 
     @cutters
     @given(values=columns, bins=bin_counts)
@@ -95,7 +95,7 @@ class TestProperties:
         holed = pl.Series("x", [None, *values, None, math.nan], dtype=pl.Float64)
         cut = cutter(values, bins)
         assert cutter(holed, bins) == cut
-        assert cut.codes(holed).tolist() == [-1, *cut.codes(values).tolist(), -1, -1]
+        assert cut.code_values(holed).tolist() == [-1, *cut.code_values(values).tolist(), -1, -1]
 
 
 class TestByHand:
@@ -104,12 +104,12 @@ class TestByHand:
         assert cut.edges == (20, 30, 40, 50)
         assert cut.labels == ("[20, 30)", "[30, 40)", "[40, 50]")
         assert cut.midpoints == (25, 35, 45)
-        assert cut.codes([20, 29.9, 30, 40, 50]).tolist() == [0, 0, 1, 2, 2]
+        assert cut.code_values([20, 29.9, 30, 40, 50]).tolist() == [0, 0, 1, 2, 2]
 
     def test_tenths_are_cut_where_the_label_says(self) -> None:
         cut = cut_equal_width([0.0, 1.0], 10)
         assert cut.labels[2:4] == ("[0.2, 0.3)", "[0.3, 0.4)")
-        assert cut.codes([0.3]).tolist() == [3]
+        assert cut.code_values([0.3]).tolist() == [3]
         assert cut.midpoints[:3] == (0.05, 0.15, 0.25)
 
     def test_thirds_have_compact_labels(self) -> None:
@@ -130,7 +130,7 @@ class TestByHand:
         values = [0.0] * 7 + [1, 2, 3]
         cut = cut_equal_frequency(values, 3)
         assert cut.edges == (0, 1, 3)
-        assert np.bincount(cut.codes(values)).tolist() == [7, 3]
+        assert np.bincount(cut.code_values(values)).tolist() == [7, 3]
 
     def test_a_cut_goes_to_the_nearer_side_of_a_tie(self) -> None:
         assert cut_equal_frequency([1, 2, 2, 2, 2, 3, 4, 5], 2).edges == (1, 3, 5)
@@ -141,7 +141,7 @@ class TestByHand:
         cut = cut_equal_frequency(values, 5)
         assert cut.labels == ("[1, 2)", "[2, 4)", "[4, 4]")
         assert cut.midpoints == (1.5, 3, 4)
-        assert np.bincount(cut.codes(values)).tolist() == [90, 5, 5]
+        assert np.bincount(cut.code_values(values)).tolist() == [90, 5, 5]
 
     @cutters
     def test_constant(self, cutter: Cutter) -> None:
@@ -149,15 +149,15 @@ class TestByHand:
         assert cut.edges == (7, 7)
         assert cut.labels == ("[7, 7]",)
         assert cut.midpoints == (7,)
-        assert cut.codes([7, 7]).tolist() == [0, 0]
+        assert cut.code_values([7, 7]).tolist() == [0, 0]
 
     def test_cuts(self) -> None:
         values = [10, 17, 18, 40, 64, 65, 91]
         cut = cut_at(values, [18, 40, 65])
         assert cut.labels == ("< 18", "[18, 40)", "[40, 65)", "≥ 65")
         assert cut.midpoints == (14, 29, 52.5, 78)
-        assert cut.codes(values).tolist() == [0, 0, 1, 2, 2, 3, 3]
-        assert cut.codes([-1000, 1000]).tolist() == [0, 3]
+        assert cut.code_values(values).tolist() == [0, 0, 1, 2, 2, 3, 3]
+        assert cut.code_values([-1000, 1000]).tolist() == [0, 3]
 
     def test_cuts_nobody_is_beyond(self) -> None:
         cut = cut_at([20, 30], [18, 40, 65])
@@ -234,7 +234,7 @@ class TestRefusals:
     def test_values_outside(self) -> None:
         cut = cut_equal_width([20, 50], 3)
         with pytest.raises(DataError, match='2 values of "age" are outside') as caught:
-            cut.codes(pl.Series("age", [4711, 30, 0, None]))
+            cut.code_values(pl.Series("age", [4711, 30, 0, None]))
         assert "4711" not in str(caught.value)
 
     @pytest.mark.parametrize("edges", [(1.0,), (2.0, 1.0), (1.0, 1.0, 2.0), (0.0, math.inf)])
@@ -250,10 +250,10 @@ def test_nothing_to_learn_from(cutter: Cutter, values: list[float]) -> None:
     assert cut == Discretization(())
     assert cut.labels == ()
     assert cut.midpoints == ()
-    assert cut.codes(values).tolist() == [-1] * len(values)
+    assert cut.code_values(values).tolist() == [-1] * len(values)
     assert cut.apply(pl.Series("x", [None, None])).to_list() == [None, None]
     with pytest.raises(DataError, match="1 values"):
-        cut.codes([3.0])
+        cut.code_values([3.0])
 
 
 def test_the_papers_cardinalities() -> None:
@@ -263,9 +263,9 @@ def test_the_papers_cardinalities() -> None:
     weight = generator.integers(12_285, 1_484_706, 30_000)
     assert len(set(cut_equal_width(age, 10).apply(pl.Series(age)))) == 10
     assert len(set(cut_equal_width(weight, 150).apply(pl.Series(weight), "midpoint"))) == 150
-    assert len(set(cut_equal_frequency(weight, 150).codes(weight).tolist())) == 150
+    assert len(set(cut_equal_frequency(weight, 150).code_values(weight).tolist())) == 150
     # education-num has 16 values, so that 17 intervals can be asked for, and 16 be used
     years = np.repeat(np.arange(1, 17), 9)
     assert len(cut_equal_width(years, 17).labels) == 17
-    assert len(set(cut_equal_width(years, 17).codes(years).tolist())) == 16
+    assert len(set(cut_equal_width(years, 17).code_values(years).tolist())) == 16
     assert len(cut_equal_frequency(years, 17).labels) == 16

@@ -91,7 +91,7 @@ def test_places_that_hold_no_hierarchy(tmp_path: Path, name: str) -> None:
 def test_values_without_a_row() -> None:
     hierarchy = Hierarchy.of([["a", "*"]], "letters")
     with pytest.raises(DataError) as refused:
-        hierarchy.codes(pl.Series("c", ["a", CANARY, CANARY, "other", None]))
+        hierarchy.code_leaves(pl.Series("c", ["a", CANARY, CANARY, "other", None]))
     message = str(refused.value)
     assert all(word in message for word in ('"c"', "2 values", "3 rows", "letters", "add a row")), message
     assert CANARY not in message
@@ -101,7 +101,7 @@ def test_levels_and_groups() -> None:
     hierarchy = Hierarchy.of([line.split(";") for line in ZIPS.split("\n")])
     assert [len(level.labels) for level in hierarchy.levels] == [3, 3, 2, 1]
     assert hierarchy.levels[2].leaves_under.tolist() == [2, 1]
-    codes = hierarchy.codes(pl.Series(["14850", None, "13053"]))
+    codes = hierarchy.code_leaves(pl.Series(["14850", None, "13053"]))
     assert codes.tolist() == [2, 3, 0]
     assert hierarchy.publish(codes, 0).to_list() == ["14850", None, "13053"]
     assert hierarchy.publish(codes, 2).to_list() == ["148**", None, "130**"]
@@ -138,7 +138,7 @@ def test_the_text_form_holds_no_leaf() -> None:
 )
 def test_a_flat_hierarchy_knows_its_own_column(values: list[object]) -> None:
     column = pl.Series("c", values, strict=False)
-    codes = build_flat_hierarchy(column, "flat").codes(column)
+    codes = build_flat_hierarchy(column, "flat").code_leaves(column)
     texts = spell_cells(column).to_list()
     for i, one in enumerate(texts):
         for j, other in enumerate(texts):

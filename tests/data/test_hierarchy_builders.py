@@ -131,7 +131,7 @@ def test_tree() -> None:
 def test_columns_without_a_value(builder: Any, column: pl.Series) -> None:
     built = builder.build(column)
     assert built.levels[-1].labels == ("*",)
-    assert len(built.codes(column)) == len(column)
+    assert len(built.code_leaves(column)) == len(column)
 
 
 @pytest.mark.parametrize("builder", [Intervals(widths=(5,)), Quantiles(counts=(2,)), Dates(units=("year",))])

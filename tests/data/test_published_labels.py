@@ -234,7 +234,7 @@ def test_an_original_column_is_read_as_its_leaves() -> None:
     assert reading.codes.tolist() == [2, 3, 0]
     assert reading.rows.tolist() == reading.spread().tolist() == [1, 0, 1, 1]
     with pytest.raises(DataError, match='column "year": 1 cells'):
-        Domain.of(column, decades).codes(pl.Series("year", [1970, 1999, None]))
+        Domain.of(column, decades).code_originals(pl.Series("year", [1970, 1999, None]))
 
 
 def test_a_published_column_is_read_row_by_row() -> None:
@@ -245,7 +245,7 @@ def test_a_published_column_is_read_row_by_row() -> None:
         reading = domain.read(published, holes)
         assert reading.cover.counts[reading.codes].tolist() == [silent, 1, 3, 1, silent]
         assert reading.spread().sum() == pytest.approx(5)
-        assert reading.share([0, 3, 0, 12])[reading.codes] == pytest.approx(
+        assert reading.average_values([0, 3, 0, 12])[reading.codes] == pytest.approx(
             [15 / 4, 12, 1, 3, 15 / 4] if holes else [1, 12, 1, 3, 1]
         )
 

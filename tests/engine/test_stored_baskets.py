@@ -178,7 +178,7 @@ def test_the_size_of_a_file_chooses_the_engine(folder: Path, monkeypatch: pytest
     sales = BasketSource(folder / "sales.csv")
     assert choose_basket_engine(sales).name == "memory"
     monkeypatch.setattr("sfumato.engine.choice.find_memory_budget", lambda: 100)
-    assert choose_basket_engine(sales).sentence().startswith("Engine: duckdb, since the file may take")
+    assert choose_basket_engine(sales).describe_choice().startswith("Engine: duckdb, since the file may take")
     assert choose_basket_engine(BasketSource(folder / "lines.csv")).name == "memory", "which reads comma lines"
     with pytest.raises(DataError, match="comma"):
         sf.mine.frequent_itemsets(folder / "lines.csv", 1, engine="duckdb", format="comma")

@@ -27,7 +27,7 @@ def test_whole_numbers(cells: list[int]) -> None:
     found = index_cells(pl.Series("x", cells), leaves)
     assert found is not None
     assert found.tolist() == [leaves.index(str(cell)) for cell in cells]
-    assert found.tolist() == Hierarchy.of([[leaf, "*"] for leaf in leaves]).codes(pl.Series("x", cells)).tolist()
+    assert found.tolist() == Hierarchy.of([[leaf, "*"] for leaf in leaves]).code_leaves(pl.Series("x", cells)).tolist()
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_a_number_is_spelt_without_zeros_before_it() -> None:
     table_leaf = Hierarchy.of([["01", "*"], ["2", "*"]], name="codes")
     assert index_cells(pl.Series("x", [1, 2]), table_leaf.leaves) is None
     with pytest.raises(DataError, match="1 values, in 1 rows"):
-        table_leaf.codes(pl.Series("x", [1, 2]))
+        table_leaf.code_leaves(pl.Series("x", [1, 2]))

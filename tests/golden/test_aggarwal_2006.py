@@ -63,7 +63,7 @@ def test_employee(ian: str, rules: int, unsafe: int, safe: int, least: int) -> N
     question = RuleQuestion(SIX_TENTHS, 2)
     mining = RuleMining(cells, question)
     ledger = EntryLedger(cells, question)
-    ledger.add(found := mining.rules(cells.states))
+    ledger.add(found := mining.mine_rules(cells.states))
     assert len(found) == rules
     blanked, _ = blank_heaviest_first(ledger, WeighingOptions())
     assert len(blanked) == unsafe
@@ -139,7 +139,7 @@ def test_figure_7(seed: int) -> None:
     chance = Randomness.seeded(seed).generator()
     cells = TableCells.of(table, build_private_mask([PrivateEntries(share=0.01)], table.frame, chance))
     question = RuleQuestion(Fraction(4, 5), 10)
-    found = RuleMining(cells, question).rules(cells.states)
+    found = RuleMining(cells, question).mine_rules(cells.states)
     sizes = []
     for batch in (1, 30):
         ledger = EntryLedger(cells, question)

@@ -93,7 +93,7 @@ def test_density_distribution_and_draws_agree(kind: str) -> None:
     assert drawn.var() == pytest.approx(noise.variance, rel=0.05)
     # Kolmogorov's statistic exceeds 1.95 / √n once in a thousand
     drawn.sort()
-    assert np.abs(noise.below(drawn) - (np.arange(40_000) + 0.5) / 40_000).max() < 1.95 / 200
+    assert np.abs(noise.cumulate(drawn) - (np.arange(40_000) + 0.5) / 40_000).max() < 1.95 / 200
 
 
 def test_what_a_release_tells() -> None:

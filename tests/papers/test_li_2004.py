@@ -57,7 +57,7 @@ def test_table_1_who_is_identifiable() -> None:
     assert [int(row) + 1 for row in found.unique] == [1, 6, 7, 10, 13, 16]
     groups = [sorted(int(row) + 1 for row in part) for part in np.split(found.members, found.starts[1:-1])]
     assert sorted(groups) == [[2, 3], [4, 5], [11, 12]]
-    assert found.counts() == {"unique": 6, "collective": 6, "groups": 3, "unidentifiable": 4}
+    assert found.count_by_status() == {"unique": 6, "collective": 6, "groups": 3, "unidentifiable": 4}
 
 
 def test_table_3_all_27_posteriors() -> None:

@@ -128,7 +128,7 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
     """Blank and show entries at will: the ledger's open rules are those of the first mining that still hold."""
     cells = case.cells()
     ledger = EntryLedger(cells, case.question)
-    ledger.add(RuleMining(cells, case.question).rules(cells.states))
+    ledger.add(RuleMining(cells, case.question).mine_rules(cells.states))
     known = {ledger.spell_rule(rule) for rule in range(ledger.known)}
     known_rows = np.isin(np.arange(len(cells.codes)), ledger.held)[:, None]
     shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0) & known_rows).tolist()

@@ -50,7 +50,7 @@ def mine_baskets(
         data: Any = Baskets.read(**columns, header=header)
         limits: dict[str, Any] = {"max_length": options.max_length}
     else:
-        print_line(choice.sentence(), error=True)
+        print_line(choice.describe_choice(), error=True)
         data = columns.pop("path")
         limits = {"max_length": options.max_length, "engine": choice.name, **columns}
     if options.confidence is not None:

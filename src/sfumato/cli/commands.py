@@ -202,7 +202,7 @@ def measure_command(
 def _print_choice(choice: EngineChoice) -> None:
     """Say which engine was used, unless it is the usual one for a table that fits."""
     if choice.name != "memory" or "although" in choice.reason or "but" in choice.reason:
-        print_line(choice.sentence())
+        print_line(choice.describe_choice())
 
 
 def _require_names(listed: str, option: str) -> list[str]:

@@ -68,7 +68,7 @@ class Discretization:
         """The middle of each interval; at an open end, between the cut and the farthest value seen."""
         return tuple(_find_short_middle(low, high) for low, high in pairwise(self.edges))
 
-    def codes(self, values: Numbers) -> Ints:
+    def code_values(self, values: Numbers) -> Ints:
         """The number of each value's interval, from 0; −1 if the value is missing."""
         numbers = _read_finite_numbers(values)
         missing = np.isnan(numbers)
@@ -85,7 +85,7 @@ class Discretization:
         """The column with each number replaced by its interval's label or midpoint; missing stays missing."""
         if as_ not in ("label", "midpoint"):
             raise PolicyError(f'a discretized column holds each interval\'s label or midpoint, not its "{as_}"')
-        codes = pl.Series(self.codes(series))
+        codes = pl.Series(self.code_values(series))
         known = codes.set(codes < 0, None)
         if as_ == "label":
             words = pl.Series(self.labels, dtype=pl.String)

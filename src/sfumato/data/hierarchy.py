@@ -123,10 +123,10 @@ class Hierarchy:
         covered.setdefault(SUPPRESSED, len(self.rows))
         return covered
 
-    def codes(self, column: pl.Series) -> Codes:
+    def code_leaves(self, column: pl.Series) -> Codes:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
         texts = spell_cells(column)
-        codes = texts.cast(pl.Enum(self.spellings(column.dtype)), strict=False)
+        codes = texts.cast(pl.Enum(self.spell_leaves(column.dtype)), strict=False)
         strange = texts.filter(codes.is_null() & texts.is_not_null())
         if len(strange):
             raise DataError(
@@ -147,7 +147,7 @@ class Hierarchy:
         """A leaf that is the column's own name was meant as a heading, which these files do not have."""
         return "; its first row seems to name the levels: remove it" if self.leaves[0] == column else ""
 
-    def spellings(self, kind: pl.DataType) -> tuple[str, ...]:
+    def spell_leaves(self, kind: pl.DataType) -> tuple[str, ...]:
         """The leaves as the cells of such a column are spelled: "1.50" is the number 1.5."""
         if not kind.is_float():
             return self.leaves
@@ -155,7 +155,7 @@ class Hierarchy:
         same = tuple(n or leaf for n, leaf in zip(spell_cells(numbers).to_list(), self.leaves, strict=True))
         return same if len(set(same)) == len(same) else self.leaves
 
-    def groups(self, level: int) -> tuple[Codes, int]:
+    def group_leaves(self, level: int) -> tuple[Codes, int]:
         """The group of each leaf, and last that of a missing cell, with the number of groups.
 
         A missing cell stays missing, a separate group, until a level has a single label: that label discloses nothing
@@ -180,7 +180,7 @@ class Hierarchy:
         labels: list[str | None] = []
         places = np.zeros((self.height + 1, len(self.rows) + 1), dtype=np.int64)
         for number, here in enumerate(self.levels):
-            places[number] = self.groups(number)[0].astype(np.int64) + len(labels)
+            places[number] = self.group_leaves(number)[0].astype(np.int64) + len(labels)
             labels += [*here.labels, None]
         chosen = places[level, codes]
         if suppressed is not None:

@@ -102,7 +102,7 @@ def _build(proposal: Mapping[str, Any] | Hierarchy, values: pl.Series) -> Hierar
     """The hierarchy, if it can be built over the column and covers it."""
     try:
         hierarchy = proposal if isinstance(proposal, Hierarchy) else parse_builder(proposal).build(values)
-        hierarchy.codes(values)
+        hierarchy.code_leaves(values)
     except (DataError, PolicyError, ValueError, OverflowError):
         return None
     return hierarchy
@@ -352,7 +352,7 @@ def _index_topic(topic: str) -> Mapping[str, tuple[str, str]]:
 
 def count_level_rows(hierarchy: Hierarchy, values: pl.Series) -> pl.DataFrame:
     """For each level: how many labels the column would have, and the rows of the rarest and the commonest label."""
-    codes = hierarchy.codes(values)
+    codes = hierarchy.code_leaves(values)
     leaves = codes[codes < len(hierarchy.rows)]
     counts = [np.bincount(level.group_of_leaf[leaves], minlength=1) for level in hierarchy.levels]
     return pl.DataFrame(

@@ -97,7 +97,7 @@ class ColumnReading:
         """The number of rows per leaf if every row is distributed evenly among the leaves it covers."""
         return self.cover.spread(self.rows)
 
-    def share(self, values: npt.ArrayLike) -> Floats:
+    def average_values(self, values: npt.ArrayLike) -> Floats:
         """The mean of the leaves' values (leaves, or leaves × anything) over each label's cover."""
         counts = self.cover.counts.reshape(-1, *[1] * (np.ndim(values) - 1))
         return np.asarray(self.cover.sum_leaves(values) / counts, dtype=np.float64)

@@ -102,7 +102,7 @@ class Domain:
     def of(cls, original: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
         """The hierarchy's leaves, or the column's own values without a hierarchy, numbers by size."""
         if hierarchy is not None:
-            spellings = hierarchy.spellings(original.dtype)
+            spellings = hierarchy.spell_leaves(original.dtype)
             return cls(hierarchy.leaves, original.name, _group_leaves(hierarchy), spellings)
         leaves = tuple(spell_cells(list_values(original)).to_list())
         numbers = _parse_leaf_numbers(leaves)
@@ -186,7 +186,7 @@ class Domain:
         )
         return bool(low < high)
 
-    def codes(self, original: pl.Series) -> Ints:
+    def code_originals(self, original: pl.Series) -> Ints:
         """The leaf of every original cell; a missing cell gets the number after the last leaf."""
         cells = encode_narrowly(original)
         places = place_texts(spell_cells(cells.values), self.spellings).fill_null(-1).to_numpy(writable=True)
@@ -205,7 +205,7 @@ class Domain:
     def read_exactly(self, original: pl.Series) -> ColumnReading:
         """An original column, in which every cell is a leaf or missing."""
         every = np.arange(len(self.leaves) + 1, dtype=np.int64)
-        return ColumnReading(self.codes(original), LabelCover(len(every), every, every, every, every + 1))
+        return ColumnReading(self.code_originals(original), LabelCover(len(every), every, every, every, every + 1))
 
     def read(self, published: pl.Series, holes: bool) -> ColumnReading:
         """A published column. With `holes`, cells were missing: a label that covers everything may also cover one of

@@ -32,7 +32,7 @@ class EngineChoice(NamedTuple):
     name: ChosenEngine
     reason: str
 
-    def sentence(self) -> str:
+    def describe_choice(self) -> str:
         """The choice in words."""
         return f"Engine: {self.name}, {self.reason}."
 

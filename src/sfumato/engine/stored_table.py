@@ -154,7 +154,7 @@ class StoredTable:
         """Stop if a quasi-identifying column has values that its hierarchy lacks."""
         for name in self.quasi_identifying:
             hierarchy, values = self.hierarchy(name), self.count_values(name)
-            leaves = pl.Series(hierarchy.spellings(self.rows.schema[name]), dtype=pl.String)
+            leaves = pl.Series(hierarchy.spell_leaves(self.rows.schema[name]), dtype=pl.String)
             texts = spell_cells(values.frame[name])
             strange = (~texts.is_in(leaves.implode())).fill_null(False).to_numpy()
             if strange.any():

@@ -32,7 +32,7 @@ def record(kind: Record) -> Record:
     if kind.__name__ in _TYPES and _HOMES.get(kind.__name__) != kind.__module__:
         raise TypeError(f"signatures already name a {kind.__name__}")
     _HOMES[kind.__name__] = kind.__module__
-    fields = [_compiled_type(hint) for hint in get_type_hints(kind, include_extras=True).values()]
+    fields = [_find_compiled_type(hint) for hint in get_type_hints(kind, include_extras=True).values()]
     is_uniform = all(field == fields[0] for field in fields)  # the compiler keeps these apart
     make: Any = types
     _TYPES[kind.__name__] = (
@@ -41,7 +41,7 @@ def record(kind: Record) -> Record:
     return kind
 
 
-def _compiled_type(hint: Any) -> Any:
+def _find_compiled_type(hint: Any) -> Any:
     """The compiler's type for a number, a named tuple, or an array, of one dimension unless it is a grid."""
     dimensions = 1
     if get_origin(hint) is Annotated:

@@ -45,25 +45,25 @@ class Evidence:
         private = CHECKS[claim.measure].private
         if not claim.needs_original or private is None:
             return not claim.needs_original or self.original is not None
-        return private in self.at_step(claim.arguments.get("step")).details
+        return private in self.take_step(claim.arguments.get("step")).details
 
-    def all_rows(self) -> Ints:
+    def find_original_rows(self) -> Ints:
         """The original row of each published row; by default the same rows."""
         return np.arange(len(self.published)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
 
-    def at_step(self, step: Any) -> Evidence:
+    def take_step(self, step: Any) -> Evidence:
         """The same evidence with the secrets of one of several methods, by its number in the policy."""
         if step is None or not isinstance(self.details, ChainDetails):
             return self
         return replace(self, details=self.details.steps[int(step)])
 
-    def without(self, columns: Any) -> Evidence:
+    def leave_out_columns(self, columns: Any) -> Evidence:
         """The same evidence, as if some columns had been published unchanged: another method accounts for their
         changes.
         """
         if not columns:
             return self
-        rows = self.all_rows()
+        rows = self.find_original_rows()
         untouched = [self.original.frame[name].gather(rows) for name in columns if name in self.original.frame.columns]
         return replace(self, published=self.published.with_frame(self.published.frame.with_columns(untouched)))
 
@@ -159,8 +159,8 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     if not evidence.knows(claim):
         return Finding.of(claim, None)
     check, arguments = CHECKS[claim.measure], dict(claim.arguments)
-    seen = evidence.without(arguments.pop("besides", ())) if check.of_the_rest else evidence
-    seen = seen.at_step(arguments.pop("step", None)) if check.private is not None else seen
+    seen = evidence.leave_out_columns(arguments.pop("besides", ())) if check.of_the_rest else evidence
+    seen = seen.take_step(arguments.pop("step", None)) if check.private is not None else seen
     try:
         return Finding.of(claim, check(seen, arguments))
     except (KeyError, TypeError, ValueError):

@@ -134,7 +134,7 @@ class _TargetClasses:
     def of(cls, original: Table, published: Table, target: str) -> _TargetClasses:
         column = original.frame[target]
         domain = Domain.of(column, original.hierarchies.get(target))
-        codes = domain.codes(column)
+        codes = domain.code_originals(column)
         seen = np.unique(codes[codes < len(domain.leaves)])
         if not 2 <= len(seen) <= _MOST_CLASSES:
             raise DataError(
@@ -175,8 +175,8 @@ class _TrainingExamples:
     ) -> _TrainingExamples:
         group, chosen = _group_alike_rows([reading.codes for reading in readings])
         pairs = list(zip(spaces, readings, strict=True))
-        numbers = [reading.share(space.numbers)[reading.codes[chosen]] for space, reading in pairs]
-        bins = [reading.share(space.bins)[reading.codes[chosen]] for space, reading in pairs]
+        numbers = [reading.average_values(space.numbers)[reading.codes[chosen]] for space, reading in pairs]
+        bins = [reading.average_values(space.bins)[reading.codes[chosen]] for space, reading in pairs]
         return cls(group, np.hstack(numbers), np.hstack(bins), labelled, person)
 
     def get_features(self, model: str) -> Floats:

@@ -276,7 +276,7 @@ def _count_joint_rows(first_reading: ColumnReading, other: ColumnReading, first:
     for some in _split_leaves(leaves, max(*shape, len(first_reading.cover.order), len(other.cover.order))):
         chosen = np.zeros((len(first_reading.cover.order), len(some)))
         chosen[some, np.arange(len(some))] = 1.0
-        spread = other.cover.spread(rows.T @ first_reading.share(chosen))
+        spread = other.cover.spread(rows.T @ first_reading.average_values(chosen))
         here = (first >= some[0]) & (first <= some[-1])
         read[here] = spread[second[here], np.searchsorted(some, first[here])]
     return read

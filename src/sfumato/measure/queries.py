@@ -134,7 +134,7 @@ class _QueryTable:
             else:
                 reading = domain.read(published.frame[name], column.null_count() > 0)
             labels = replace(reading, codes=np.zeros(0, dtype=np.int64))  # lets go of the wide codes
-            readings[name] = _LabelledCells(narrow_places(reading.codes, reading.cover.labels), labels.share)
+            readings[name] = _LabelledCells(narrow_places(reading.codes, reading.cover.labels), labels.average_values)
         return cls(domains, readings)
 
     def answer(self, queries: Sequence[AggregateQuery], summed: str | None) -> _QueryAnswers:

@@ -94,7 +94,7 @@ class AnswerChannel(Description):
         size = len(self.categories)
         return np.full((size, size), self.q) + (self.p - self.q) * np.eye(size)
 
-    def codes(self, cells: pl.Series) -> Ints:
+    def code_answers(self, cells: pl.Series) -> Ints:
         """The number of each cell's category, `NO_ANSWER` if it is missing, `STRANGE` if it is not a category."""
         known = [name for name in self.categories if name is not None]
         places = [index for index, name in enumerate(self.categories) if name is not None]

@@ -102,7 +102,7 @@ class Noise(Description):
         half = self.scale if self.kind == "uniform" else self.scale / 2
         return np.where(np.abs(points) <= half, 1 / (2 * half), 0.0)
 
-    def below(self, points: Floats) -> Floats:
+    def cumulate(self, points: Floats) -> Floats:
         """The probability that the noise is at most this value."""
         if self.kind == "gaussian":
             from scipy.special import ndtr

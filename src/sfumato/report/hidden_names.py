@@ -47,11 +47,11 @@ def describe_secrets(secrets: Iterable[Any], original: Baskets, published: Baske
 
 def _describe_secret(secret: SecretSides, before: ItemColumns, after: ItemColumns) -> str:
     whole = secret.left | secret.right
-    supports = [columns.support(whole) for columns in (before, after)]
+    supports = [columns.count_support(whole) for columns in (before, after)]
     text = f"support {wording.format_count(supports[0])} → {wording.format_count(supports[1])}"
     if not secret.left:
         return f"{join_items(whole)}, {text}"
-    bases = [columns.support(secret.left) for columns in (before, after)]
+    bases = [columns.count_support(secret.left) for columns in (before, after)]
     shares = [
         f"{100 * support / base:.2f}".removesuffix(".00") + f"{wording.NBSP}%" if base else "none"
         for support, base in zip(supports, bases, strict=True)

@@ -41,7 +41,7 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
             f"{root}: this release holds {made}, and the policy makes {wanted}; give the policy that made the release"
         )
     report_progress("reading")
-    published, original = certificate.published(root), rules.original()
+    published, original = certificate.read_published(root), rules.original()
     kept = _read_kept_details(root.parent / "private")
     details = read_details({**kept, "public": certificate.body.get("public", {})})
     data = _attach_hierarchies(published, original)

@@ -115,7 +115,7 @@ class Certificate:
             Change(**{**change, "kind": ChangeKind(change["kind"])}) for change in self.body.get("changes", ())
         )
 
-    def published(self, folder: Path) -> Any:
+    def read_published(self, folder: Path) -> Any:
         """The data of the release, read as the certificate describes it."""
         data = self.body["data"]
         return get_shape(data["shape"]).read(folder / data["file"], self.body)

@@ -133,7 +133,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         run_account = replace(
             run_account,
             differences=differences,
-            reasons=tuple(why.sentence() for why in reasons.whys),
+            reasons=tuple(why.describe_reason() for why in reasons.whys),
             lattice=reasons.lattice,
             advice=(*record["advice"], *run_account.advice),
         )

@@ -139,7 +139,7 @@ def _ask_about_release(process: SideProcess, release: Release, original: Any) ->
 def _ask_for_reasons(
     process: SideProcess, method: Generalize, levels: Levels, grouping: Grouping
 ) -> Future[LevelReasons] | None:
-    compares = any(model.populations() for model in method.models)
+    compares = any(model.read_populations() for model in method.models)
     if compares or not has_reasons(method, grouping.shape) or grouping.distinct_rows > _MOST_ROWS:
         return None
     return process.submit(explain_distinct_rows, method, levels, DistinctTuples.of(grouping))

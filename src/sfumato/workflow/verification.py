@@ -190,7 +190,7 @@ def _read_published(root: Path, certificate: Certificate) -> Any:
     """The data of an untrusted release: any failure is a problem of the release."""
     refuse_packed(root / certificate.body["data"]["file"])
     with refuse_hostile("the data file cannot be read as the certificate describes it"):
-        return certificate.published(root)
+        return certificate.read_published(root)
 
 
 @contextmanager

@@ -148,7 +148,7 @@ def test_the_entry_that_a_guess_leans_on(learner: str) -> None:
     (told,) = predict_hidden(frame, cells, (learner,), np.random.default_rng(0))
     assert (told.guess == a[:20]).all()
     which = np.arange(20)
-    lost = measure_leaning(told, which, told.features.rows(told.rows))
+    lost = measure_leaning(told, which, told.features.take_rows(told.rows))
     assert lost[0, 1] == -np.inf
     assert (lost[:, 0] > 0.2).all() and (lost[1:, 0] > lost[1:, 1]).all()
 

@@ -158,7 +158,7 @@ def test_names_and_numbers_are_the_same_items() -> None:
     assert exposed_item_rules(numbers, ["2"], 1, 1) == 1
     assert count_foreign_items(sf.Baskets.of([["1", "3"]]), numbers) == 1
     assert exposed_rules(numbers, [(("9",), ("2",))], 1, 1) == 0
-    assert ItemColumns.of(numbers).support([]) == 2
+    assert ItemColumns.of(numbers).count_support([]) == 2
 
 
 def test_bad_input_is_named() -> None:

@@ -137,7 +137,7 @@ def test_reasons_for_levels() -> None:
     assert whys["dob"].forced_by == 6
     assert whys["sex"].forced_by == 2
     assert whys["dob"].finer_levels == {"dob": 0, "sex": 1, "zip": 2}
-    assert "6 rows" in whys["dob"].sentence()
+    assert "6 rows" in whys["dob"].describe_reason()
     assert len(explain_release(release, table).lattice) == 12
     assert [node.levels for node in explain_release(release, table).lattice if node.chosen] == [(1, 1, 0)]
 
@@ -148,7 +148,7 @@ def test_a_column_that_cannot_be_finer_says_what_it_would_take() -> None:
     (why,) = explain(release, table)
     assert why.finer_loss is None
     assert why.needed_limit == 1.0
-    assert "suppression limit of 1.0000" in why.sentence()
+    assert "suppression limit of 1.0000" in why.describe_reason()
 
 
 def test_the_nearest_possible_setting_is_told() -> None:

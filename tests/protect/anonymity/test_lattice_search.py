@@ -135,7 +135,7 @@ def test_what_is_kept_has_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "_ROOM", 0)
     grouping = Grouping.of(table)
     rolled = rollup.RollUp(grouping)
-    made = {id(rolled.below(levels)): rolled.below(levels) for levels in product(range(2), repeat=3)}
+    made = {id(rolled.group_below(levels)): rolled.group_below(levels) for levels in product(range(2), repeat=3)}
     kept = sum(part.distinct_rows for part in made.values() if part is not grouping)
     assert 0 < kept <= 2 * grouping.distinct_rows
 

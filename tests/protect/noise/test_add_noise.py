@@ -472,7 +472,7 @@ def test_as_many_whole_numbers_as_promised(kind: Any, ends: tuple[int, int], pri
     table = sf.Table.of({"x": [ends[0], ends[1]] * 5}, {"x": "sensitive"})
     told = AddNoise(columns="x", kind=kind, privacy=privacy, ranges={"x": ends}).protect(table).public["x"]
     law, steps = Noise(kind=kind, scale=told["scale"], step=1), np.arange(-60.0, 61.0)
-    chance = np.sort(np.diff(law.below(np.append(steps, 61) - np.float64(0.5))))[::-1]
+    chance = np.sort(np.diff(law.cumulate(np.append(steps, 61) - np.float64(0.5))))[::-1]
     fewest = int(np.searchsorted(np.cumsum(chance), 0.95 - 1e-12)) + 1
     assert fewest / (ends[1] - ends[0] + 1) >= privacy
 

@@ -237,9 +237,9 @@ def _encode_by_frequency(published: pl.Series, people: pl.Series) -> tuple[Ints,
     known = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
     numbers = pl.Series(np.arange(len(known)), dtype=pl.Int64)
 
-    def coded(column: pl.Series, missing: int) -> Ints:
+    def code_cells(column: pl.Series, missing: int) -> Ints:
         codes = column.replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
         return codes.fill_null(missing).to_numpy().astype(np.int64)
 
     values = pl.concat([known, pl.Series([None], dtype=pl.String)]) if cells.null_count() else known
-    return coded(cells, len(known)), coded(spell_cells(people), -1), values
+    return code_cells(cells, len(known)), code_cells(spell_cells(people), -1), values

@@ -170,7 +170,7 @@ def price_answers(channel: AnswerChannel) -> Pricing:
     def price(column: KnownColumn) -> Price:
         texts = column.labels.texts
         if channel.one_answer:
-            said = channel.codes(texts)
+            said = channel.code_answers(texts)
             odds = channel.build_matrix()[np.maximum(said, 0)]
         else:
             bits = np.zeros((len(texts), len(channel.categories)))
@@ -181,7 +181,7 @@ def price_answers(channel: AnswerChannel) -> Pricing:
         costs_of_truth = -np.log(np.maximum(odds.T / max(float(odds.max(initial=0.0)), 1e-12), 1e-12))
 
         def compute_costs(label: LabelColumn, values: pl.Series) -> Floats:
-            truth = channel.codes(values)
+            truth = channel.code_answers(values)
             costs = costs_of_truth[np.maximum(truth, 0)]
             # Who gave no answer, or is no category, is known by it.
             unheard = (truth < 0)[:, None] | (said < 0)

@@ -206,7 +206,7 @@ class _ColumnLabels:
         numbers = [_MISSING if label is None else level_of.get(label, 0) for label in labels.to_list()]
         return np.array(numbers, dtype=np.int64)
 
-    def labels(self, known: pl.Series, level: int) -> pl.Series:
+    def generalize_known(self, known: pl.Series, level: int) -> pl.Series:
         """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
         if self.hierarchy is None or level == 0:
             return known
@@ -298,7 +298,7 @@ def _join_at_levels(
     levels = {name: 0 if level == _MISSING else level for name, level in used}
     if missing is Missing.MATCHES_ANY and any(known[name].values.null_count() for name in names):
         labels = {
-            name: NarrowCells(shapes[name].labels(known[name].values, levels[name]), known[name].codes)
+            name: NarrowCells(shapes[name].generalize_known(known[name].values, levels[name]), known[name].codes)
             for name in names
         }
         if any(coded.values.null_count() for coded in labels.values()):
@@ -326,7 +326,7 @@ def _number_keys(
     strange, radix = np.zeros(len(sought), dtype=np.bool_), 1
     for name, level in levels.items():
         labels = cells[name].values.drop_nulls()  # a missing one is the last, so cells are numbered by labels already
-        numbers = _index_labels(shapes[name].labels(known[name].values, level), labels).astype(kind)
+        numbers = _index_labels(shapes[name].generalize_known(known[name].values, level), labels).astype(kind)
         theirs, ours = numbers[known[name].codes], cells[name].codes
         width = len(labels) + 1
         strange |= theirs < 0

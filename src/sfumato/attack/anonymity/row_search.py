@@ -150,7 +150,7 @@ def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints
 
     numbers = sorted((one for one in prices if isinstance(one, NumberPrice)), key=lambda one: -one.sharpness)
     labels = [one for one in prices if isinstance(one, LabelPrice)]
-    theirs, ours, is_blocked = _block(labels, people, rows)
+    theirs, ours, is_blocked = _number_blocks(labels, people, rows)
     can_sweep = bool(numbers) and numbers[0].sharpness > 0
     order = np.lexsort((numbers[0].low, ours)) if can_sweep else np.argsort(ours, kind="stable")
     first, last = (np.searchsorted(ours[order], theirs, side) for side in ("left", "right"))
@@ -178,7 +178,7 @@ def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints
     return counts, order[cheapest]
 
 
-def _block(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Flags]:
+def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Flags]:
     """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
     theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     fits = np.ones(people, dtype=np.bool_)

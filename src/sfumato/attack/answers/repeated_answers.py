@@ -237,7 +237,7 @@ def _simulate_answers(
     """Further answers of the same people, as the method would draw them; none if answers are memoized."""
     if channel.memoized or times < 1:
         return []
-    codes = channel.codes(truth)
+    codes = channel.code_answers(truth)
     there = codes >= 0
     size = len(channel.categories)
     votes: list[AnswerVotes] = []

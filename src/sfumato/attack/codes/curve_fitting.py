@@ -58,12 +58,12 @@ class CurveFitting(Attack):
         """Draw points, fit, guess every code; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+        def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             guesses = (self._guess_by_curve(column, n, chance) for n in split_trials(trials, column))
             return {self.fit: Cracks.join([Cracks.of(judge, guess, self.radius) for guess in guesses])}
 
         facts = {"fit": self.fit, "good_points": POINTS[self.knowledge], "bad_points": self.bad}
-        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, crack_column, facts)
 
     def _guess_by_curve(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
         points = KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
@@ -101,14 +101,14 @@ class CurveCombination(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
         venns: dict[str, dict[str, float]] = {}
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+        def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             parts = [self._try_curves(column, judge, some, chance) for some in split_trials(trials, column)]
             venn = np.concatenate([part.venn for part in parts], axis=1) / len(column.codes)
             venns.setdefault(column.name, _summarize_agreement(venn))
             return {way: Cracks.join([part.ways[way] for part in parts]) for way in parts[0].ways}
 
         facts = {"good_points": POINTS[self.knowledge], "bad_points": self.bad, "venn": venns}
-        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, crack_column, facts)
 
     def _try_curves(
         self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator

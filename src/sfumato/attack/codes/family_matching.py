@@ -59,7 +59,7 @@ class FamilyMatching(Attack):
         """Draw points, fit the family, read off all codes; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+        def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             rising: list[Cracks] = []
             falling: list[Cracks] = []
             for done, part in enumerate(split_trials(trials, column)):
@@ -75,4 +75,4 @@ class FamilyMatching(Attack):
             return {"by family": Cracks.join(rising), "by family, falling": Cracks.join(falling)}
 
         facts = {"family": self.family, "good_points": self.points, "bad_points": self.bad}
-        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, crack_column, facts)

@@ -59,7 +59,7 @@ class FrequencyMatching(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
         classes = self._number_target_classes(release.data)
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+        def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             ways: dict[str, list[Cracks]] = {"within classes": [], "by frequency alone": [], "by quantile": []}
             runs, whole = _number_class_runs(column, classes), np.zeros(len(column.codes), dtype=np.int64)
             for done in range(trials):
@@ -72,7 +72,7 @@ class FrequencyMatching(Attack):
 
         trials = 1 if self.share == 1 else self.trials
         return attack_code_columns(
-            release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share}
+            release, truth, control, self.column, self.radius, trials, crack_column, {"share": self.share}
         )
 
     def _number_target_classes(self, published: Table) -> Ints | None:

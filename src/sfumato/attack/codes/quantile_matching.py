@@ -50,7 +50,7 @@ class QuantileMatching(Attack):
         """Draw samples, match quantiles; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+        def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             rising, falling, turned = [], [], column.negate()
             for done in range(trials):
                 report_progress("matching quantiles", done, trials)
@@ -61,5 +61,5 @@ class QuantileMatching(Attack):
 
         trials = 1 if self.share == 1 else self.trials
         return attack_code_columns(
-            release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share}
+            release, truth, control, self.column, self.radius, trials, crack_column, {"share": self.share}
         )

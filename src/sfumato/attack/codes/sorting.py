@@ -50,7 +50,7 @@ class Sorting(Attack):
         """Sort the codes, and count whose values that reads."""
         spread: dict[str, float] = {}
 
-        def cracking(column: CodedColumn, judge: CodedColumn, _: int) -> dict[str, Cracks]:
+        def crack_column(column: CodedColumn, judge: CodedColumn, _: int) -> dict[str, Cracks]:
             many = len(column.codes)
             least, greatest = self._choose_ends(column)
             ranges, even = bound_by_rank(many, least, greatest, column.unit), spread_evenly(many, least, greatest)
@@ -60,7 +60,7 @@ class Sorting(Attack):
             return rising | {f"{way}, falling": cracks for way, cracks in falling.items()}
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
-        return attack_code_columns(release, truth, control, self.column, self.radius, 1, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, 1, crack_column, facts)
 
     def _crack_in_order(self, judge: CodedColumn, ranges: CodeRanges, even: Floats) -> dict[str, Cracks]:
         expected = ranges.compute_crack_chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)

@@ -72,8 +72,8 @@ class HeaviestWindow:
         """The middle of the heaviest window for each published value; NaN where no true value is possible."""
         apart = published[:, None] - self.edges
         # Far above its mean a distribution function is 1 to all digits: mirror it there.
-        mirrored = np.diff(self.noise.below(-apart), axis=1)
-        mass = self.density * np.where(apart[:, 1:] > 0, mirrored, -np.diff(self.noise.below(apart), axis=1))
+        mirrored = np.diff(self.noise.cumulate(-apart), axis=1)
+        mass = self.density * np.where(apart[:, 1:] > 0, mirrored, -np.diff(self.noise.cumulate(apart), axis=1))
         running = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
         weight = self._weigh(running)
         # Of equally heavy neighbours the middle one: an error in the reach then matters least.

@@ -236,8 +236,8 @@ def _estimate_posterior_means(seen: Floats, prior: ColumnPrior, noise: Noise) ->
     else:
         apart = seen - prior.edges
         # Far above its mean a distribution function is 1 to all digits: mirror it there.
-        mirrored = np.diff(noise.below(-apart), axis=1)
-        mass = np.where(apart[:, 1:] > 0, mirrored, -np.diff(noise.below(apart), axis=1))
+        mirrored = np.diff(noise.cumulate(-apart), axis=1)
+        mass = np.where(apart[:, 1:] > 0, mirrored, -np.diff(noise.cumulate(apart), axis=1))
         moment = seen * mass - noise.variance * np.diff(noise.density(apart), axis=1)
     total = mass @ prior.density
     # Far outside, the whole posterior is a rounding error of 0.
@@ -249,4 +249,4 @@ def _compute_noise_density(apart: Floats, noise: Noise) -> Floats:
     """The density of noise at this distance, or its probability where values are rounded."""
     if not noise.step:
         return noise.density(apart)
-    return np.asarray(noise.below(apart + noise.step / 2) - noise.below(apart - noise.step / 2))
+    return np.asarray(noise.cumulate(apart + noise.step / 2) - noise.cumulate(apart - noise.step / 2))

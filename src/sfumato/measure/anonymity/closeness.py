@@ -77,10 +77,10 @@ def measure_t_hierarchical(tally: ClassTally, hierarchy: Hierarchy) -> float:
     """The mean of the equal distance over the levels below the root, in the farthest class."""
     top = hierarchy.levels[-1]
     height = max(hierarchy.height if len(top.labels) == 1 else hierarchy.height + 1, 1)
-    leaves = hierarchy.codes(tally.labels)
+    leaves = hierarchy.code_leaves(tally.labels)
     total = np.zeros(len(tally.starts), dtype=np.int64)
     for level in range(height):
-        total += _sum_surplus(_merge_values(tally, hierarchy.groups(level)[0][leaves].astype(np.int64)))
+        total += _sum_surplus(_merge_values(tally, hierarchy.group_leaves(level)[0][leaves].astype(np.int64)))
     return _find_largest_distance(tally, total, height)
 
 
@@ -90,7 +90,7 @@ def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
     if steps < 1 or not len(tally.starts):
         return 0.0
     if order is not None:
-        tally = _reorder_values(tally, order.codes(tally.labels))
+        tally = _reorder_values(tally, order.code_leaves(tally.labels))
     sizes, rows = tally.sizes, tally.rows
     kind: type[Any] = np.int64 if (steps + 1) * int(sizes.max()) * rows < _LARGEST else np.float64
     cumulated = np.cumsum(tally.overall)

@@ -165,7 +165,7 @@ checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_TOLD)
 
 def _make_whole_column_check(measure: str) -> Measure:
     """The same measure where suppressed rows show nothing: their values count in the whole table, as they were."""
-    return lambda evidence, arguments: CHECKS[measure](evidence.without((arguments["column"],)), arguments)
+    return lambda evidence, arguments: CHECKS[measure](evidence.leave_out_columns((arguments["column"],)), arguments)
 
 
 checks_claim("beta_with_originals", "at_most", properties=("beta_likeness",), needs_original=True)(

@@ -109,7 +109,7 @@ class _FittingColumn:
     def of(cls, cells: pl.Series, people: pl.Series, domain: Domain) -> _FittingColumn:
         texts = cells.unique(maintain_order=True).to_list()
         runs = _list_runs(texts, domain)
-        leaf = domain.codes(people)
+        leaf = domain.code_originals(people)
         places = np.append(np.argsort(domain.cover([SUPPRESSED]).order), len(domain.leaves))
         position = places[leaf].astype(np.int64)
         order = np.argsort(position, kind="stable").astype(np.int64)

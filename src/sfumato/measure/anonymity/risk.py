@@ -195,7 +195,7 @@ def _count_class_people(table: Table, population: Table) -> _ClassPeople:
     )
     rows = classes["\0rows"].to_numpy()
     # Published people belong to the population, whether or not the given population contains them.
-    counts = np.maximum(fit.counts(), rows)
+    counts = np.maximum(fit.count_matches(), rows)
     if table.missing is Missing.NEVER_MATCHES:
         holed = classes.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
         counts = np.where(holed, 1, counts)
@@ -294,7 +294,7 @@ class _ClassFit:
     columns: list[_CoveringColumn]
     missing: Missing
 
-    def counts(self) -> Ints:
+    def count_matches(self) -> Ints:
         """How many people match each class; for suppressed rows, how many match no other."""
         counts = np.zeros(self.classes.height, dtype=np.int64)
         met = np.zeros(self.persons.height, dtype=np.bool_)

@@ -86,8 +86,8 @@ class _Occurrences(NamedTuple):
         numbers = {str(item): code for code, item in enumerate(items)}
         position = np.empty(len(rows), dtype=np.int64)
         position[rows] = np.arange(len(rows))
-        held = _key(original, numbers, position)
-        shown = _key(published, numbers, np.arange(len(published)))
+        held = _number_occurrences(original, numbers, position)
+        shown = _number_occurrences(published, numbers, np.arange(len(published)))
         return cls(held, shown, len(rows), len(numbers))
 
     @property
@@ -99,7 +99,7 @@ class _Occurrences(NamedTuple):
         return np.setdiff1d(self.shown, self.held, assume_unique=True)
 
 
-def _key(baskets: Baskets, numbers: Mapping[str, int], position: Ints) -> Ints:
+def _number_occurrences(baskets: Baskets, numbers: Mapping[str, int], position: Ints) -> Ints:
     row = np.repeat(position, np.diff(baskets.offsets))
     code = np.array([numbers.get(str(item), -1) for item in baskets.items], dtype=np.int64)
     codes = code[baskets.codes] if len(code) else np.zeros(0, dtype=np.int64)
@@ -231,12 +231,12 @@ checks_claim("strange_items", "exactly", arguments=("items",))(
     lambda evidence, arguments: count_strange_items(evidence.published, arguments["items"])
 )
 checks_claim("wrong_sizes", "exactly", needs_original=True)(
-    lambda evidence, arguments: count_wrong_sizes(evidence.original, evidence.all_rows(), arguments["sizes"])
+    lambda evidence, arguments: count_wrong_sizes(evidence.original, evidence.find_original_rows(), arguments["sizes"])
 )
 
 
 @checks_claim("items_off_channel", "at_most", needs_original=True)
 def _check_basket_deviation(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     channel = {name: value for name, value in arguments.items() if name != "items"}
-    rows = evidence.all_rows()
+    rows = evidence.find_original_rows()
     return measure_basket_deviation(evidence.original, evidence.published, rows, arguments["items"], channel)

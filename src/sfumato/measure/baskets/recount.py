@@ -55,7 +55,7 @@ class ItemColumns:
         np.bitwise_or.at(bits, (lines, rows // 64), np.uint64(1) << (rows % 64).astype(np.uint64))
         return cls(tuple(names[code] for code in kept), bits, len(baskets), rows, lines)
 
-    def support(self, items: Iterable[Item]) -> int:
+    def count_support(self, items: Iterable[Item]) -> int:
         """How many baskets hold all of some items."""
         lines = [self.names.index(name) if name in self.names else -1 for name in {str(item) for item in items}]
         if -1 in lines:

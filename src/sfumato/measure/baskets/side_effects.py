@@ -121,8 +121,8 @@ def exposed_rules(
     columns = ItemColumns.of(published, {name for left, right in secrets.rules for name in left | right})
     shown = 0
     for left, right in secrets.rules:
-        whole = columns.support(left | right)
-        shown += reaches_thresholds(whole, columns.support(left) if left else 0, least, share)
+        whole = columns.count_support(left | right)
+        shown += reaches_thresholds(whole, columns.count_support(left) if left else 0, least, share)
     return shown + sum(exposed_item_rules(published, [item], least, share or 1) for item in secrets.items)
 
 
@@ -194,7 +194,7 @@ class SecretNames:
         """Whether an itemset contains a secret one."""
         return any(not left and right <= items for left, right in self.rules)
 
-    def names(self, left: Itemset, right: Itemset) -> bool:
+    def is_secret(self, left: Itemset, right: Itemset) -> bool:
         """Whether a rule is secret."""
         return bool(right & self.items) or (left, right) in self.rules or self.covers(left | right)
 
@@ -210,7 +210,7 @@ class _FrequentSets:
         self.names_in_order = list(self.place)
         self.sets = {sum(1 << self.place[name] for name in items): support for items, support in sets.items()}
 
-    def names(self, mask: int) -> Itemset:
+    def name_items(self, mask: int) -> Itemset:
         """The items of a set."""
         return frozenset(self.names_in_order[bit] for bit in _list_bits(mask))
 
@@ -231,7 +231,7 @@ class _MiningDifference:
 
 def _compare_itemsets(before: _FrequentSets, after: _FrequentSets, secrets: SecretNames) -> _MiningDifference:
     old, new = before.sets.keys(), after.sets.keys()
-    kept = {mask for mask in old if not secrets.covers(before.names(mask))}
+    kept = {mask for mask in old if not secrets.covers(before.name_items(mask))}
     return _MiningDifference(before=len(kept), after=len(new), lost=len(kept - new), ghosts=len(new - old))
 
 
@@ -249,7 +249,7 @@ def _compare_rules(
             if not old and not new:
                 continue
             difference.after += new
-            if watched and secrets.names(after.names(left), after.names(whole ^ left)):
+            if watched and secrets.is_secret(after.name_items(left), after.name_items(whole ^ left)):
                 difference.secret_before += old
                 difference.secret_after += new
             else:

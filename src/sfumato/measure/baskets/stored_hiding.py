@@ -128,8 +128,8 @@ def measure_basket_changes(original: StoredBaskets, published: StoredBaskets) ->
     added = removed = baskets = 0
     steps = original.iterate("comparing with the originals"), published.iterate("comparing with the originals")
     for before, after in zip(*steps, strict=True):
-        old = _key(before, np.arange(len(original.items), dtype=np.int64), len(names))
-        new = _key(after, number, len(names))
+        old = _number_batch(before, np.arange(len(original.items), dtype=np.int64), len(names))
+        new = _number_batch(after, number, len(names))
         more, less = np.setdiff1d(new, old), np.setdiff1d(old, new)
         added, removed = added + len(more), removed + len(less)
         baskets += len(np.unique(np.concatenate((more, less)) // max(len(names), 1)))
@@ -146,6 +146,6 @@ def measure_basket_changes(original: StoredBaskets, published: StoredBaskets) ->
     }
 
 
-def _key(batch: CodedBatch, number: Ints, width: int) -> Ints:
+def _number_batch(batch: CodedBatch, number: Ints, width: int) -> Ints:
     rows = np.repeat(np.arange(len(batch.offsets) - 1, dtype=np.int64), batch.sizes)
     return rows * width + (number[batch.codes] if len(number) else 0)

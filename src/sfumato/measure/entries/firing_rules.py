@@ -71,7 +71,7 @@ def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[st
     found = [
         firing_rules(
             evidence.published,
-            require_hidden_entries(evidence.at_step(claim.arguments.get("step")).details),
+            require_hidden_entries(evidence.take_step(claim.arguments.get("step")).details),
             Fraction(str(claim.arguments["confidence"])),
             int(str(claim.arguments["min_support"])),
             int(str(claim.arguments["max_length"])) or None,

@@ -26,7 +26,7 @@ class StatedLaw:
     scale: float
     step: float
 
-    def below(self, points: Floats) -> Floats:
+    def cumulate_before_rounding(self, points: Floats) -> Floats:
         """The probability of less noise than this, before rounding."""
         if self.kind == "gaussian":
             from scipy.special import ndtr
@@ -38,11 +38,15 @@ class StatedLaw:
 
     def compute_chance_of_larger(self, size: Floats) -> Floats:
         """The probability that noise is further from 0."""
-        return np.where(size <= 0, 1.0, 2 * self.below(-np.abs(size)))
+        return np.where(size <= 0, 1.0, 2 * self.cumulate_before_rounding(-np.abs(size)))
 
     def rank(self, added: Floats) -> Floats:
         """The rank of noise in its distribution, from −½ to ½; rounded noise in the middle of its possible ranks."""
-        return (self.below(added - self.step / 2) + self.below(added + self.step / 2) - 1) / 2
+        return (
+            self.cumulate_before_rounding(added - self.step / 2)
+            + self.cumulate_before_rounding(added + self.step / 2)
+            - 1
+        ) / 2
 
     def rank_size(self, added: Floats) -> Floats:
         """The rank of the size of noise in its distribution, from −½ to ½."""
@@ -72,7 +76,10 @@ def bound_distance_chance(added: Floats, law: StatedLaw, blur: float) -> float:
     count, far = len(added), 0.0
     for part in split_into_parts(count):
         ranks = np.arange(part.start, part.stop + 1) / count
-        above, under = ranks[1:] - law.below(added[part] + blur), law.below(added[part] - blur) - ranks[:-1]
+        above, under = (
+            ranks[1:] - law.cumulate_before_rounding(added[part] + blur),
+            law.cumulate_before_rounding(added[part] - blur) - ranks[:-1],
+        )
         far = max(far, float(above.max()), float(under.max()))
     return float(2 * np.exp(-2 * count * far**2))
 

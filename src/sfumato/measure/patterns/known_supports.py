@@ -42,10 +42,10 @@ class KnownSupports:
             table = np.array(rows, dtype=np.int64).reshape(len(rows), length)
             fits = np.ones(len(rows), dtype=bool)
             for gone in range(length):
-                fits &= known.numbers(np.delete(table, gone, axis=1)) >= 0
+                fits &= known.number_sets(np.delete(table, gone, axis=1)) >= 0
             aside += [(itemset, sets[itemset]) for itemset, fit in zip(rows, fits.tolist(), strict=True) if not fit]
             table = table[fits]
-            keys = known.numbers(table[:, :-1]) * known.width + table[:, -1]
+            keys = known.number_sets(table[:, :-1]) * known.width + table[:, -1]
             supports = np.array([sets[tuple(itemset)] for itemset in table.tolist()], dtype=np.int64)
             known = cls(
                 (*known.tables, table),
@@ -56,7 +56,7 @@ class KnownSupports:
             )
         return known
 
-    def numbers(self, table: Ints) -> Ints:
+    def number_sets(self, table: Ints) -> Ints:
         """The number of each row's set, −1 if unknown."""
         numbers = np.zeros(len(table), dtype=np.int64)
         for column in range(table.shape[1]):
@@ -96,7 +96,7 @@ class KnownSupports:
     def iterate_unknown(self) -> Iterator[Ints]:
         """The sets of three or more that are unknown while all their proper subsets are known, in blocks."""
         for table in self.tables[1:]:
-            parents = self.numbers(table[:, :-1])
+            parents = self.number_sets(table[:, :-1])
             ends = np.searchsorted(parents, parents, side="right")
             partners = ends - np.arange(len(table)) - 1
             first = np.repeat(np.arange(len(table)), partners)
@@ -105,9 +105,9 @@ class KnownSupports:
                 joined = np.column_stack(
                     (table[first[index : index + _ROOM]], table[second[index : index + _ROOM], -1])
                 )
-                fits = self.numbers(joined) < 0
+                fits = self.number_sets(joined) < 0
                 for gone in range(joined.shape[1] - 2):
-                    fits &= self.numbers(np.delete(joined, gone, axis=1)) >= 0
+                    fits &= self.number_sets(np.delete(joined, gone, axis=1)) >= 0
                 yield from _split_set_table(joined[fits])
 
 

@@ -113,7 +113,7 @@ def _bound_unknown_pairs(notes: KnownSupports, k: int, ceiling: int | None) -> I
     single = notes.tables[0][:, 0]
     for index, code in enumerate(single[:-1].tolist()):
         pairs = np.column_stack((np.full(len(single) - index - 1, code), single[index + 1 :]))
-        unknown = pairs[notes.numbers(pairs) < 0]
+        unknown = pairs[notes.number_sets(pairs) < 0]
         if len(unknown):
             yield _bound_unknown_sets(notes, unknown, k, ceiling)
 
@@ -122,7 +122,7 @@ def _count_small_aside(notes: KnownSupports, k: int) -> int:
     """Sets that lack some subset: walk down from each as long as everything in between is known."""
     sets = dict(notes.aside) | {(): int(notes.supports[0])}
     for table in notes.tables:
-        numbers = notes.numbers(table)
+        numbers = notes.number_sets(table)
         sets |= dict(zip(map(tuple, table.tolist()), notes.supports[numbers].tolist(), strict=True))
     count = 0
     for whole, _ in notes.aside:
@@ -192,7 +192,7 @@ def find_least_support(patterns: Patterns) -> int:
 def count_untrue_supports(patterns: Patterns, baskets: Baskets) -> int:
     """How many published supports, including the number of baskets, differ from those of the baskets."""
     columns = ItemColumns.of(baskets, patterns.items)
-    wrong = sum(columns.support(items) != support for items, support in patterns.to_lists())
+    wrong = sum(columns.count_support(items) != support for items, support in patterns.to_lists())
     return wrong + (patterns.baskets != len(baskets))
 
 

@@ -139,7 +139,7 @@ class BitAnswers:
 
     def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
-        off, gain = self._gain()
+        off, gain = self._weigh_bits()
         likely = self._compute_likelihood(shares)
         weights = self.counts / likely
         slope = off * weights.sum() + gain * self.sum_set_bits(weights)
@@ -150,7 +150,7 @@ class BitAnswers:
         enough.
         """
         every = choose_row_spacing(len(self.counts), self.size)
-        off, gain = self._gain()
+        off, gain = self._weigh_bits()
         counts, curvature = self.counts[::every], np.zeros((self.size, self.size))
         scale = np.sqrt(counts) / self._compute_likelihood(shares)[::every]
         step = max(_CELLS // self.size, 1)
@@ -161,7 +161,7 @@ class BitAnswers:
         return np.asarray(curvature * (self.counts.sum() / counts.sum()))
 
     def _compute_likelihood(self, shares: Floats) -> Floats:
-        off, gain = self._gain()
+        off, gain = self._weigh_bits()
         padded = np.zeros((len(self.words), self.words.itemsize, 8))
         padded.ravel()[: self.size] = shares
         likelihoods = np.full(len(self.counts), off * shares.sum())
@@ -170,7 +170,7 @@ class BitAnswers:
             likelihoods += (gain * sum(each, _BYTES @ low)).ravel()[word]
         return likelihoods
 
-    def _gain(self) -> tuple[float, float]:
+    def _weigh_bits(self) -> tuple[float, float]:
         """The likelihood factor of a bit that is not set, and the increase if it is set."""
         off, on = (1 - self.channel.p) / (1 - self.channel.q), self.channel.p / self.channel.q
         return off, on - off

@@ -262,7 +262,7 @@ def _choose_channel(
 
 def encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
     """The category of each answer; an error for a cell that is none."""
-    codes = channel.codes(cells)
+    codes = channel.code_answers(cells)
     strange = int((codes == STRANGE).sum())
     if strange:
         raise DataError(

@@ -100,7 +100,7 @@ class _BothForms:
             values.append(true[known, index][first])
         if booster.maker == "LightGBM":
             _refuse_zero(codes, values, names, table.source)
-        classes = key.labels.numbers(table.frame[key.target], table.source)
+        classes = key.labels.number_values(table.frame[key.target], table.source)
         if int(classes.min(initial=0)) < 0:
             raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
         return cls(seen, true, classes, tuple(codes), tuple(values))

@@ -35,7 +35,7 @@ def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
     opened = TreeKey.open(key, table)
     names = [str(name) for name in tree.classes_]
     order = index_classes(names, opened)
-    codes = opened.labels.numbers(table.frame[opened.target], table.source)
+    codes = opened.labels.number_values(table.frame[opened.target], table.source)
     if int(codes.min(initial=0)) < 0 or int(order[codes].min(initial=0)) < 0:
         raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
     seen, true = _read_both_forms(tree, opened, table)

@@ -240,7 +240,7 @@ class DecodingTable:
             for name, column in zip(names, true, strict=True)
         ]
         rising = [name not in key.columns or key.columns[name].rising for name in names]
-        classes = key.labels.numbers(table.frame[key.target], table.source)
+        classes = key.labels.number_values(table.frame[key.target], table.source)
         if int(classes.min(initial=0)) < 0:
             raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
         return cls(np.column_stack(seen), np.column_stack(true), np.array(rising), classes)

@@ -123,7 +123,7 @@ class ValueNames:
     """As in the table: text, numbers or booleans."""
     codes: tuple[str, ...]
 
-    def numbers(self, column: pl.Series, source: str) -> Ints:
+    def number_values(self, column: pl.Series, source: str) -> Ints:
         """The index of each cell's value; −1 where it is missing."""
         known = spell_cells(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
         # Each distinct cell is formatted once, since formatting is slow.
@@ -144,7 +144,7 @@ class ValueNames:
     def rename(self, column: pl.Series, source: str) -> pl.Series:
         """The column under its new names."""
         codes = pl.Series(column.name, [*self.codes, None], dtype=pl.String)
-        numbers = self.numbers(column, source)
+        numbers = self.number_values(column, source)
         return codes.gather(np.where(numbers < 0, len(self.codes), numbers))
 
 

@@ -114,7 +114,7 @@ class LearnerFeatures:
         coded = np.array([feature.coded for feature in read], dtype=np.bool_)
         return cls(tuple(frame.columns), numbers, bins, widths, coded)
 
-    def rows(self, rows: Ints) -> LearnerFeatures:
+    def take_rows(self, rows: Ints) -> LearnerFeatures:
         """Some of the rows."""
         return LearnerFeatures(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded)
 
@@ -315,8 +315,8 @@ def _guess_column(
     seed = int(chance.integers(2**31))
     choice = _choose_learner(others, number, np.flatnonzero(may), classes.count, learners, chance, seed)
     taught = _draw_rows(lesson, budget.training_rows, chance)
-    model = train_learner(choice.learner, others.rows(taught), number[taught], classes.count, seed)
-    odds = model.predict_probabilities(others.rows(rows)) if classes.count else np.zeros((len(rows), 1))
+    model = train_learner(choice.learner, others.take_rows(taught), number[taught], classes.count, seed)
+    odds = model.predict_probabilities(others.take_rows(rows)) if classes.count else np.zeros((len(rows), 1))
     guess = odds.argmax(axis=1) if len(lesson) else np.full(len(rows), -1, dtype=np.int64)
     prior = int(np.bincount(number[lesson]).argmax()) if len(lesson) else -1
     return ColumnGuesses(
@@ -350,8 +350,10 @@ def _choose_learner(
         for part in range(FOLDS) if len(tried) >= 2 * FOLDS and count else ():
             report_progress("learning")
             test, train = tried[fold == part], tried[(fold != part) & (number[tried] >= 0)]
-            model = train_learner(name, others.rows(train), number[train], count, seed)
-            right[name][fold == part] = model.predict_probabilities(others.rows(test)).argmax(axis=1) == number[test]
+            model = train_learner(name, others.take_rows(train), number[train], count, seed)
+            right[name][fold == part] = (
+                model.predict_probabilities(others.take_rows(test)).argmax(axis=1) == number[test]
+            )
     # Ties go to the first: without a gain, no learner.
     best = max(right, key=lambda name: int(right[name].sum()))
     scores = {name: round(float(flags.mean()), 12) if len(flags) else 0.0 for name, flags in right.items()}
@@ -377,7 +379,7 @@ def measure_leaning(guesses: ColumnGuesses, which: Ints, features: LearnerFeatur
         seen = features.visible[:, column]
         if seen.any():
             probabilities_without = guesses.model.predict_probabilities(
-                features.rows(np.flatnonzero(seen)).blank(column)
+                features.take_rows(np.flatnonzero(seen)).blank(column)
             )
             lost[seen, column] = before[seen] - probabilities_without[np.arange(int(seen.sum())), picked[seen]]
     return lost

@@ -348,5 +348,5 @@ def _compute_densities(values: Floats, middles: Floats, noise: Any) -> Floats:
     if not isinstance(noise, Noise):
         return np.asarray(noise.pdf(away))
     if noise.step:
-        return noise.below(away + noise.step / 2) - noise.below(away - noise.step / 2)
+        return noise.cumulate(away + noise.step / 2) - noise.cumulate(away - noise.step / 2)
     return noise.density(away)

@@ -264,7 +264,7 @@ def _find_first_whole_numbers(true: Floats, step: float) -> Ints:
 
 
 def _compute_below(noise: Any, differences: Floats) -> Floats:
-    return noise.below(differences) if isinstance(noise, Noise) else np.asarray(noise.cdf(differences))
+    return noise.cumulate(differences) if isinstance(noise, Noise) else np.asarray(noise.cdf(differences))
 
 
 def _compute_intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats:

@@ -104,7 +104,7 @@ class TreeOnNoise:
         absent = [name for name in self.feature_names if name not in frame.columns]
         if absent:
             raise DataError(f"the tree tests missing columns: {', '.join(absent[:12])}")
-        return self.nodes.find_leaves(np.column_stack([column.numbers(frame) for column in self.columns]))
+        return self.nodes.find_leaves(np.column_stack([column.read_numbers(frame) for column in self.columns]))
 
     def __repr__(self) -> str:
         """Sizes, never a value."""
@@ -146,7 +146,7 @@ def train_tree_on_noise(
     tested = read_tree_columns(checked_release, names, commonest, bins, noisy=reconstruct != "none")
     chance = (randomness or Randomness.seeded(0)).generator()
     frame = checked_release.data.frame[labels.rows]
-    cells = np.column_stack([column.numbers(frame) for column in tested])
+    cells = np.column_stack([column.read_numbers(frame) for column in tested])
     held = np.zeros(len(cells), dtype=np.bool_)
     if prune or (prune is None and reconstruct != "none"):
         held = chance.permutation(len(cells)) % HELD_OUT == HELD_OUT - 1

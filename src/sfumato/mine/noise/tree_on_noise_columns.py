@@ -44,7 +44,7 @@ class TreeColumn:
     edges: Floats = field(default_factory=lambda: np.zeros(0))
     """Of the intervals of noisy values; empty without noise."""
 
-    def numbers(self, frame: pl.DataFrame) -> Floats:
+    def read_numbers(self, frame: pl.DataFrame) -> Floats:
         """The column of a frame as numbers; NaN where it is missing, or an unknown word."""
         cells = frame[self.name]
         if self.categories is not None:

@@ -45,7 +45,7 @@ class Why:
     needed_limit: float | None
     """The smallest suppression limit under which this column could be finer, however coarse the others."""
 
-    def sentence(self) -> str:
+    def describe_reason(self) -> str:
         """The reason in words."""
         if self.level == 0:
             return f"{self.column} is published unchanged."
@@ -188,7 +188,7 @@ def _list_lattice_nodes(
     rolled, most = RollUp(grouping), _count_suppressible(method, grouping)
     nodes = []
     for node in product(*(range(size) for size in grouping.shape)):
-        verdict = rolled.below(node).decide(node, judge)
+        verdict = rolled.group_below(node).decide(node, judge)
         will_do = verdict.suppressed <= most and verdict.classes > 0
         loss = float(compute_loss(grouping, verdict))
         nodes.append(LatticeNode(node, verdict.suppressed, will_do, node == levels, loss))

@@ -53,12 +53,12 @@ class GroupRareValues(Method):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _several(cls, given: Any) -> Any:
+    def _wrap_single_name(cls, given: Any) -> Any:
         return (given,) if isinstance(given, str) else given
 
     @field_validator("label")
     @classmethod
-    def _no_sign(cls, given: str) -> str:
+    def _refuse_signs(cls, given: str) -> str:
         if given != given.strip() or given == "*" or not given.isprintable():
             raise ValueError('must be a word, without spaces around it, and not "*", which marks suppressed rows')
         return given
@@ -78,7 +78,7 @@ class GroupRareValues(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(data, names),
+            claims=self._state_claims(data, names),
             losses={"loss": sum(differs) / (len(data) * len(names)), "grouped_cells": sum(differs)},
             details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64)),
             changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.GROUPED)),
@@ -109,7 +109,7 @@ class GroupRareValues(Method):
         inside = cells.is_in([value for value in group if value is not None]).fill_null(None in group)
         return pl.repeat(self.label, len(cells), eager=True).zip_with(inside, cells).alias(column.name)
 
-    def _claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
+    def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
         kept = tuple(name for name in table.frame.columns if name not in {*names, *table.identifying})
         told = {"columns": names}
         where = ", ".join(names)

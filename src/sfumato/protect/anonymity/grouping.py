@@ -62,7 +62,9 @@ class Grouping:
         self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
         self.sensitive: dict[str, SensitiveColumn] = {}
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
-        self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
+        self._tables = [
+            [hierarchy.group_leaves(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies
+        ]
         self._bundles = choose_bundles(self._widths)
         self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
         self._own: Levels | None = None  # the node at which every row is a class of its own
@@ -94,7 +96,7 @@ class Grouping:
             absent = [name for name in names if name not in population.frame.columns]
             if absent:
                 raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
-            others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
+            others = np.array([h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
         made = cls(hierarchies, codes, table.missing, others)
         made.names = names
         made.sensitive = {
@@ -137,7 +139,7 @@ class Grouping:
         Not possible if classes overlap or a population is compared with. Work arrays are shared, so a judgement is
         valid until either grouping is used again.
         """
-        return self.merge(levels, self.classes(levels))
+        return self.merge(levels, self.find_classes(levels))
 
     def merge(self, levels: Levels, classes: NodeClasses) -> Grouping:
         """The same from the classes that were just counted."""
@@ -230,7 +232,7 @@ class Grouping:
             self._lookups[columns, levels] = lookup, radix
         return self._lookups[columns, levels]
 
-    def classes(self, levels: Levels, kept: Flags | None = None) -> NodeClasses:
+    def find_classes(self, levels: Levels, kept: Flags | None = None) -> NodeClasses:
         """The classes at a node; if missing cells match anything, only kept rows count as matches."""
         of_row, sizes = self._group(levels)
         population, absent = np.zeros(0, dtype=np.int64), False
@@ -260,10 +262,10 @@ class Grouping:
 
     def _find_refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
         """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""
-        classes = self.classes(levels)
+        classes = self.find_classes(levels)
         refused = refuses(classes)
         while classes.overlapping is not None:
-            classes = self.classes(levels, ~refused)
+            classes = self.find_classes(levels, ~refused)
             again = refused | refuses(classes)
             if (again == refused).all():
                 break
@@ -365,7 +367,7 @@ class Grouping:
 def number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
     """The leaf number of every cell; the hierarchy normalizes the spelling and reports missing leaves."""
     quick = index_cells(column, hierarchy.leaves)
-    return hierarchy.codes(column) if quick is None else quick
+    return hierarchy.code_leaves(column) if quick is None else quick
 
 
 def _count_lost_leaves(hierarchy: Hierarchy, level: int, scale: int) -> Ints:

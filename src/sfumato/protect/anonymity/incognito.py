@@ -100,7 +100,7 @@ def _make_check(part: Grouping, judge: ModelJudge, most_suppressed: int) -> Call
     rolled = RollUp(part)
 
     def accepts(levels: Levels) -> bool:
-        judged = rolled.below(levels).judge(levels, judge)
+        judged = rolled.group_below(levels).judge(levels, judge)
         return judged.suppressed <= most_suppressed and not judged.refused.all()
 
     return accepts

@@ -164,7 +164,7 @@ class _OrderedColumn:
     def of(cls, table: Table, name: str) -> _OrderedColumn:
         column, hierarchy = table.frame[name], table.hierarchies.get(name)
         numeric, domain = column.dtype.is_numeric(), Domain.of(column, hierarchy)
-        order = None if hierarchy is None else hierarchy.codes(column)
+        order = None if hierarchy is None else hierarchy.code_leaves(column)
         known = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
         if domain.moments is not None:
             known = known.gather((read_positions(spell_cells(known))).arg_sort())

@@ -119,7 +119,7 @@ def find_optimal_node(
 
     while (node := next_node()) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        near = rolled.below(levels, live)
+        near = rolled.group_below(levels, live)
         judged = _judge_node(near, levels, judge, most_suppressed)
         checked += 1
         live[levels] = False
@@ -190,7 +190,7 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
     checked = 0
     while (node := most_telling(open_, height)) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        near = rolled.below(levels, open_)
+        near = rolled.group_below(levels, open_)
         judged = _judge_node(near, levels, judge, most_suppressed)
         checked += 1
         open_[levels] = False

@@ -52,7 +52,7 @@ class LiveRollUp:
         self._tried: set[tuple[Levels, Levels]] = set()
         self._room = _ROOM * grouping.distinct_rows
 
-    def below(self, levels: Levels, live: Flags) -> Grouping:
+    def group_below(self, levels: Levels, live: Flags) -> Grouping:
         """A grouping that gives the classes of a node, which is one of the live nodes."""
         near = self._all = self._merge((), levels, live, self._all)
         for depth in range(1, len(self._columns) + 1):

@@ -44,7 +44,7 @@ def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:
     """Visit the nodes from cheap to expensive and fix people in the first class that is accepted."""
     if grouping.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
         raise PolicyError("local recoding counts a missing cell as a value; set missing to own_value or drop")
-    if any(model.populations() for model in judge.models):
+    if any(model.read_populations() for model in judge.models):
         raise PolicyError("local recoding cannot compare with a population; use recoding = global")
     if prod(grouping.shape) > MOST_NODES:
         raise PolicyError(
@@ -79,7 +79,7 @@ def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: RecodedRows) 
         alone = np.flatnonzero(node_of_row < 0)
         if not len(alone):
             break
-        here = grouping.classes(tuple(int(level) for level in node)).of_row[grouping.distinct_of_row]
+        here = grouping.find_classes(tuple(int(level) for level in node)).of_row[grouping.distinct_of_row]
         for group in np.unique(here[alone]):
             members = alone[here[alone] == group]
             lenders = _choose_spared_rows(
@@ -167,7 +167,7 @@ def _peel_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
     tables, offset = [], 0
     for column, hierarchy in enumerate(grouping.hierarchies):
         for level in range(hierarchy.height + 1):
-            table, count = hierarchy.groups(level)
+            table, count = hierarchy.group_leaves(level)
             starts[column, level], counts[column, level] = offset, count
             tables.append(table)
             offset += len(table)
@@ -188,7 +188,7 @@ def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flag
             break
         if number % 64 == 0:
             report_progress("recoding locally", number, len(nodes))
-        classes = part.classes(tuple(int(level) for level in node))
+        classes = part.find_classes(tuple(int(level) for level in node))
         accepted = ~judge.refuses(classes)
         if accepted.any():
             final = accepted[classes.of_row]

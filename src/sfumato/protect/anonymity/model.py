@@ -47,7 +47,7 @@ class PrivacyModel(Description, ABC):
         column = getattr(self, "column", None)
         return (column,) if column else ()
 
-    def populations(self) -> tuple[Table, ...]:
+    def read_populations(self) -> tuple[Table, ...]:
         """The populations that it compares with."""
         return ()
 

@@ -106,7 +106,7 @@ class ModelJudge:
 
     def find_population(self) -> Table | None:
         """The one population that models compare with; tables are the same if their cells are."""
-        populations = [population for model in self.models for population in model.populations()]
+        populations = [population for model in self.models for population in model.read_populations()]
         if any(population != populations[0] for population in populations[1:]):
             raise PolicyError("all models that compare with a population must name the same one")
         return populations[0] if populations else None

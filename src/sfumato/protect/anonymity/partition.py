@@ -123,7 +123,7 @@ class Partition(Method):
 
     def _list_lines(self, table: Table, columns: PartitionColumns) -> tuple[PartitionLines, Codes]:
         """What is cut, and the line of each row."""
-        places, judged = columns.cells(table.frame, table.quasi_identifying), self.list_judged()
+        places, judged = columns.place_cells(table.frame, table.quasi_identifying), self.list_judged()
         numbered = [SensitiveColumn.of(table, name) for name in judged]
         values = np.array([column.codes for column in numbered], dtype=np.int32).reshape(len(judged), len(table)).T
         index, of_row = index_distinct_rows(
@@ -184,7 +184,7 @@ class PublishedParts:
         from sfumato.kernels.anonymity.partition import list_distinct_places
 
         labels = tuple(
-            column.labels(*list_distinct_places(parts.cells, number, parts.starts, column.leaves))
+            column.label_parts(*list_distinct_places(parts.cells, number, parts.starts, column.leaves))
             for number, column in enumerate(columns.each)
         )
         classes = _count_label_classes(labels, parts.sizes)

@@ -93,7 +93,7 @@ class PartitionColumn:
     def locate_cells(self, cells: pl.Series) -> Codes:
         """The place of every cell."""
         if self.hierarchy is not None:
-            codes = self.hierarchy.codes(cells)
+            codes = self.hierarchy.code_leaves(cells)
         else:
             numbered = spell_cells(cells).cast(pl.Enum(self.domain.spellings)).to_physical()
             codes = numbered.cast(pl.Int32).fill_null(self.leaves).to_numpy()
@@ -118,7 +118,7 @@ class PartitionColumn:
     def _label_loses(self, label: str) -> int:
         return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
 
-    def labels(self, flat: Codes, begins: Ints) -> PartLabels:
+    def label_parts(self, flat: Codes, begins: Ints) -> PartLabels:
         """Publish parts, given the distinct places of each in order, part after part, and the offset of each part."""
         first, last = flat[begins[:-1]], flat[begins[1:] - 1]
         several = np.diff(begins) > 1
@@ -261,7 +261,7 @@ class PartitionColumns:
         """How many places each column has, with that of a missing cell."""
         return tuple(column.leaves + 1 for column in self.each)
 
-    def cells(self, frame: pl.DataFrame, names: Sequence[str]) -> Codes:
+    def place_cells(self, frame: pl.DataFrame, names: Sequence[str]) -> Codes:
         """The places of all cells of the quasi-identifying columns, one line per row."""
         return np.column_stack([c.locate_cells(frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
             np.int32, order="C"

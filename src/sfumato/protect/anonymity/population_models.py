@@ -36,7 +36,7 @@ class _PopulationModel(PrivacyModel):
     def _dump_population(self, population: Any) -> str:
         return population.source if isinstance(population, Table) else str(population)
 
-    def populations(self) -> tuple[Table, ...]:
+    def read_populations(self) -> tuple[Table, ...]:
         """Read the population."""
         return (self.population if isinstance(self.population, Table) else Table.read(self.population),)
 

@@ -31,7 +31,7 @@ class RollUp:
         self._find_thresholds: dict[Levels, int] = {}
         self._room = max(2 * grouping.distinct_rows, _ROOM)
 
-    def below(self, levels: Levels, live: Flags | None = None) -> Grouping:
+    def group_below(self, levels: Levels, live: Flags | None = None) -> Grouping:
         """A grouping that gives the classes of a node; which others are `live` makes no difference."""
         self._nodes += 1
         if self._nodes == _LONG and self._grouping.plain:

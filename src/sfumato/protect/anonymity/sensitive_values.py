@@ -245,11 +245,13 @@ def measure_hierarchical_distance(pairs: ClassValues, sizes: Ints, sensitive: Se
     hierarchy = sensitive.hierarchy
     if hierarchy is None:
         raise DataError(f'hierarchical t-closeness needs a hierarchy for "{sensitive.name}"; give one, or use equal')
-    codes = hierarchy.codes(pl.Series(sensitive.name, sensitive.values, dtype=pl.String))
+    codes = hierarchy.code_leaves(pl.Series(sensitive.name, sensitive.values, dtype=pl.String))
     distances = np.zeros(len(sizes))
     # A hierarchy without a single top label gets one: all branches must be able to meet.
     tops = [] if len(hierarchy.levels[-1].labels) == 1 and hierarchy.height else [np.zeros(len(codes), dtype=np.int64)]
-    steps = [hierarchy.groups(level)[0][codes].astype(np.int64) for level in range(1, hierarchy.height + 1)] + tops
+    steps = [
+        hierarchy.group_leaves(level)[0][codes].astype(np.int64) for level in range(1, hierarchy.height + 1)
+    ] + tops
     for part, dense in iterate_count_blocks(pairs, len(sizes), len(codes)):
         gap = dense / sizes[part, None] - sensitive.shares
         below = np.arange(len(codes), dtype=np.int64)

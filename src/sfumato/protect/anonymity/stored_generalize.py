@@ -119,7 +119,7 @@ class GeneralizationPlan:
             for lookup, leaves in zip(lookups, codes, strict=True):
                 key += lookup[leaves]
             return flags[key]
-        groups = pl.DataFrame({name: h.groups(level)[0][leaves] for name, h, level, leaves in parts})
+        groups = pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts})
         marked = self.refused.with_columns(pl.lit(True).alias("\0refused"))
         joined = groups.join(marked, on=self.refused.columns, how="left", maintain_order="left")
         return joined["\0refused"].fill_null(False).to_numpy()
@@ -127,7 +127,9 @@ class GeneralizationPlan:
     @cached_property
     def _refused_lookup(self) -> tuple[Flags, list[Ints]] | None:
         """A flag for each combination of groups, and what each leaf adds to its number; None if there are too many."""
-        tables = [h.groups(level)[0].astype(np.int64) for h, level in zip(self.hierarchies, self.levels, strict=True)]
+        tables = [
+            h.group_leaves(level)[0].astype(np.int64) for h, level in zip(self.hierarchies, self.levels, strict=True)
+        ]
         widths = [int(table.max(initial=0)) + 1 for table in tables]
         if prod(widths) > _MOST_FLAGS:
             return None
@@ -140,7 +142,7 @@ class GeneralizationPlan:
 
 def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starred: Flags | None) -> pl.Series:
     """What `Hierarchy.publish` gives, as a coded column."""
-    groups: Codes = hierarchy.groups(level)[0]
+    groups: Codes = hierarchy.group_leaves(level)[0]
     labels = [*hierarchy.levels[level].labels, None, SUPPRESSED]
     chosen = groups[leaves].astype(np.int64)
     if starred is not None:
@@ -214,4 +216,4 @@ def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed: Flags)
     """The groups of the suppressed combinations, each class once."""
     codes = grouping.list_distinct()[0][:, suppressed]
     parts = zip(grouping.names, grouping.hierarchies, levels, codes, strict=True)
-    return pl.DataFrame({name: h.groups(level)[0][leaves] for name, h, level, leaves in parts}).unique()
+    return pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts}).unique()

@@ -65,7 +65,7 @@ def group_stored_rows(
     release_arrow_memory()  # the search needs room where the counts were
     others = None
     if population is not None:
-        others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
+        others = np.array([h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
     grouping = Grouping(hierarchies, counted.codes, table.missing, others, counted.weights, distinct=True)
     grouping.names = names
     grouping.sensitive = dict(counted.sensitive)
@@ -86,12 +86,12 @@ def find_least_class(judge: ModelJudge) -> int:
 def _find_floor(table: StoredTable, name: str, hierarchy: Hierarchy, least: int, most: int) -> int:
     """The lowest level at which this column alone leaves at most so many people in groups that are too small."""
     counted = table.count_values(name)
-    codes, counts = hierarchy.codes(counted.frame[name]), counted.counts
+    codes, counts = hierarchy.code_leaves(counted.frame[name]), counted.counts
     if table.missing is Missing.DROP:
         known = codes < len(hierarchy.rows)
         codes, counts = codes[known], counts[known]
     for level in range(hierarchy.height):
-        of_leaf, groups = hierarchy.groups(level)
+        of_leaf, groups = hierarchy.group_leaves(level)
         sizes = np.bincount(of_leaf[codes], weights=counts, minlength=groups)
         if sizes[sizes < least].sum() <= most:
             return level
@@ -101,7 +101,7 @@ def _find_floor(table: StoredTable, name: str, hierarchy: Hierarchy, least: int,
 def _map_leaves(table: StoredTable, name: str, hierarchy: Hierarchy, level: int) -> CodeMap:
     """The leaf number of each value; above the lowest level, the first leaf of its group stands for all of them."""
     values = table.list_values(name)
-    codes = hierarchy.codes(values)
+    codes = hierarchy.code_leaves(values)
     if level:
         of_leaf = hierarchy.levels[level].group_of_leaf
         first = np.zeros(int(of_leaf.max()) + 1, dtype=np.int32)

@@ -101,7 +101,7 @@ class AnswerDraws:
             made.append(hasher.digest())
         return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(-1, _TOKEN)
 
-    def uniform(self, column: str, channel: AnswerChannel, tokens: Bytes, width: int) -> Floats:
+    def draw_uniform(self, column: str, channel: AnswerChannel, tokens: Bytes, width: int) -> Floats:
         """Numbers between 0 and 1, `width` per token: AES over the token and a counter."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 

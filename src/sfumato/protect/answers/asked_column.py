@@ -29,7 +29,7 @@ class AskedColumn:
 
     def find_codes(self, cells: pl.Series) -> Ints:
         """The number of each cell's answer, `NO_ANSWER` without one, less if it is none of the possible ones."""
-        return self.channel.codes(self._read(cells))
+        return self.channel.code_answers(self._read(cells))
 
     def refuse_strange(self, strange: int, source: str) -> None:
         """Stop if some cells are none of the possible answers."""
@@ -47,7 +47,7 @@ class AskedColumn:
         answers = answer_by_chance(
             codes[there],
             self.channel,
-            lambda part, width: draws.uniform(self.name, self.channel, tokens[part], width),
+            lambda part, width: draws.draw_uniform(self.name, self.channel, tokens[part], width),
         )
         return _publish_answers(answers, there, self.values, len(cells)).alias(self.name)
 

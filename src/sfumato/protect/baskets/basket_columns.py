@@ -38,7 +38,7 @@ class ItemOccurrences:
         rows = np.repeat(np.arange(len(data), dtype=np.int64), np.diff(data.offsets))
         return cls(data.items, rows, data.codes, len(data))
 
-    def columns(self, places: Sequence[int]) -> Flags:
+    def flag_items(self, places: Sequence[int]) -> Flags:
         """Columns × baskets: whether each basket holds the item at each index."""
         column = np.full(len(self.items), -1, dtype=np.int64)
         column[list(places)] = np.arange(len(places))
@@ -73,7 +73,7 @@ class BasketDraft:
     def of(cls, data: Baskets, places: Iterable[int], sizes: Ints | None = None) -> BasketDraft:
         """The columns of the items at these indices; `sizes` if baskets have more items than the data shows."""
         chosen = tuple(sorted(set(places)))
-        held = ItemOccurrences.of(data).columns(chosen)
+        held = ItemOccurrences.of(data).flag_items(chosen)
         return cls(data, chosen, held, held.copy(), np.diff(data.offsets) if sizes is None else sizes.copy())
 
     @property
@@ -86,7 +86,7 @@ class BasketDraft:
         is_held: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
         return is_held
 
-    def rows(self, columns: Sequence[int]) -> Ints:
+    def list_holders(self, columns: Sequence[int]) -> Ints:
         """The baskets that hold all of the columns' items."""
         return np.flatnonzero(self.flag_holding(columns)).astype(np.int64)
 
@@ -117,7 +117,7 @@ class BasketDraft:
             counts[position] = np.count_nonzero(holding & self.held[other])
         return counts
 
-    def changes(self) -> list[Change]:
+    def list_changes(self) -> list[Change]:
         """Every remaining change: basket, item, and whether it was added or removed."""
         columns, rows = np.nonzero(self.held != self.before)
         order = np.lexsort((columns, rows))

@@ -50,7 +50,7 @@ def hide_items_exactly(
         now = _apply_plan(wide, plan)
         if plan.changes > plan.bound and time.monotonic() >= end:
             break
-    chosen = quick.held if best is None else best.columns(draft.places)
+    chosen = quick.held if best is None else best.flag_items(draft.places)
     draft.held[:] = chosen
     draft.sizes[:] = quick.sizes if best is None else np.bincount(best.rows, minlength=best.count)
     changes = int((draft.before & ~draft.held).sum())

@@ -82,7 +82,7 @@ class HideItems(Method):
         hidden = list(dict.fromkeys(item_places[item] for item in self.items))
         thresholds = self.compute_thresholds(len(data))
         draft, details = self._hide_items(data, hidden, thresholds)
-        changes, published = draft.changes(), draft.publish()
+        changes, published = draft.list_changes(), draft.publish()
         return Release(
             data=published,
             method=self,

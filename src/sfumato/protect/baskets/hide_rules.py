@@ -206,7 +206,7 @@ class HideRules(Method):
     ) -> tuple[Baskets, list[Change]]:
         """The published baskets, and every change in them."""
         if self.strategy != "block":
-            return certain, draft.changes()
+            return certain, draft.list_changes()
         chosen = choose_decoys(draft, rules)
         refuse_bare_unknowns(draft, chosen)
         columns, rows = np.nonzero(chosen | (draft.before & ~draft.held))

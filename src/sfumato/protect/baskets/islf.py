@@ -69,7 +69,7 @@ def _increase_left(draft: BasketDraft, left: int, right: int, thresholds: Hiding
 
 def _decrease_right(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:
     """Lines 19 to 27: remove the hidden item from the largest baskets that hold it, with or without the left item."""
-    rows = draft.rows([right])
+    rows = draft.list_holders([right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
     surplus = HidingThresholds(0, thresholds.confidence).count_surplus(draft.count([left, right]), draft.count([left]))
     useful = np.cumsum(draft.held[left, rows])

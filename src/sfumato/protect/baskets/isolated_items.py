@@ -21,7 +21,7 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 def lower_where_safe(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """Remove isolated items from safe baskets, in the order of the baskets; then go on greedily."""
-    rows = draft.rows(rule.whole)
+    rows = draft.list_holders(rule.whole)
     # Of several isolated items the most common one goes: its parts of the secret itemset can spare a basket best.
     items = sorted(rule.whole, key=lambda column: -draft.count([column]))
     isolated = flag_isolated_items(draft, rule, rows, items, thresholds.least)

@@ -48,7 +48,7 @@ def cover_item_rules(now: ItemOccurrences, item: int, shown: Sequence[ShownRule]
     shown = shown[: max(1, _MOST_CELLS // len(rows))]
     places = sorted({position for shown_rule in shown for position in shown_rule.rule.left})
     line = {position: index for index, position in enumerate(places)}
-    held = now.columns(places)[:, rows]
+    held = now.flag_items(places)[:, rows]
     serves = np.array([held[[line[position] for position in shown_rule.rule.left]].all(axis=0) for shown_rule in shown])
     needs = np.array(
         [thresholds.count_surplus(shown_rule.whole, shown_rule.left) for shown_rule in shown], dtype=np.int64

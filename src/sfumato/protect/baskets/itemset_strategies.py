@@ -28,7 +28,7 @@ def lower_commonest(draft: BasketDraft, rule: SecretRule, thresholds: HidingThre
 
 def lower_in_turn(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.c and cyclic: remove the first item from the first basket, the second from the second, and so on in turn."""
-    rows = draft.rows(rule.whole)[: count_needed_removals(draft, rule, thresholds)]
+    rows = draft.list_holders(rule.whole)[: count_needed_removals(draft, rule, thresholds)]
     items = sorted(rule.whole)
     for turn, column in enumerate(items):
         draft.remove(rows[turn :: len(items)], column)
@@ -40,7 +40,7 @@ def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThres
     while len(part) > 1:
         part = max(([other for other in part if other != item] for item in part), key=draft.count)
     victim = part[0]
-    rows = draft.rows(rule.whole)
+    rows = draft.list_holders(rule.whole)
     pairs = count_frequent_pairs(draft, rows, victim, thresholds.least)
     order = np.argsort(pairs, kind="stable")
     draft.remove(rows[order[: count_needed_removals(draft, rule, thresholds)]], victim)

@@ -139,14 +139,14 @@ class _RuleStanding:
         """Every occurrence that would serve a rule: its gain, its harm, and its position."""
         candidates: list[tuple[Floats, Floats, Ints, Ints]] = []
         for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
-            gain, useful = self._gain(column, shown)
+            gain, useful = self._weigh_removal(column, shown)
             places = np.flatnonzero(useful).astype(np.int64)
             harm = self.risk.measure_harm(column, places)
             candidates.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
         gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*candidates, strict=True))
         return gains, harms, all_places, columns
 
-    def _gain(self, column: int, shown: Flags) -> tuple[Floats, Flags]:
+    def _weigh_removal(self, column: int, shown: Flags) -> tuple[Floats, Flags]:
         """For each basket, how much removing the item lowers the rules that show, and whether it serves one."""
         gain = np.zeros(len(self.rows))
         useful = np.zeros(len(self.rows), dtype=np.bool_)

@@ -58,7 +58,7 @@ def lower_whole(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshol
 
 def order_smallest_first(draft: BasketDraft, columns: Sequence[int]) -> Ints:
     """The baskets that hold the items, those with the fewest items first."""
-    rows = draft.rows(columns)
+    rows = draft.list_holders(columns)
     return rows[np.argsort(draft.sizes[rows], kind="stable")]
 
 

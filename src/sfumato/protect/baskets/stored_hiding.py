@@ -128,7 +128,7 @@ def _build_plan(
 ) -> StoredHidingPlan:
     """What the draft says about all baskets."""
     places = {item: place for place, item in enumerate(baskets.items)}
-    changes = [(int(taken.rows[row]), item, word) for row, item, word in draft.changes()]
+    changes = [(int(taken.rows[row]), item, word) for row, item, word in draft.list_changes()]
     assert all(word == "removed" for _, _, word in changes), "the strategies only remove"
     losses = {**summarize_changes(changes, baskets.entries, len(changes)), **release.losses}
     return StoredHidingPlan(

@@ -89,7 +89,7 @@ class RuleMining:
     _last: Bytes | None = None
     _begun: float = field(default_factory=monotonic)
 
-    def rules(self, states: Bytes) -> RuleArrays:
+    def mine_rules(self, states: Bytes) -> RuleArrays:
         """All rules that are adversarial now, if none of those found before still is."""
         question, last = self.question, self._last
         touched = before = None

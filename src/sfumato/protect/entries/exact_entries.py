@@ -61,7 +61,7 @@ def _judge_solution(search: EntrySearch, entries: Ints, *, proven: bool) -> None
     search.blank_only(entries)
     if search.ledger.open:
         return
-    rule_arrays = search.mining.rules(search.ledger.states)
+    rule_arrays = search.mining.mine_rules(search.ledger.states)
     search.learn(rule_arrays)
     assert search.best is not None
     if not len(rule_arrays) and len(entries) < len(search.best):

@@ -52,7 +52,7 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
     states, bound = cells.states, 0
     entries: list[Ints] = []
     reasons: list[BlankingReason] = []
-    while len(rule_arrays := mining.rules(states)):
+    while len(rule_arrays := mining.mine_rules(states)):
         ledger = EntryLedger(cells, question, states)
         ledger.add(rule_arrays)
         if not entries:
@@ -73,7 +73,7 @@ def run_grades_once(mining: RuleMining, batch: int = 1) -> DerivedEntries:
     there is nothing to bound.
     """
     ledger = EntryLedger(mining.cells, mining.question)
-    rule_arrays = mining.rules(mining.cells.states)
+    rule_arrays = mining.mine_rules(mining.cells.states)
     if not len(rule_arrays):
         return DerivedEntries(np.zeros(0, dtype=np.int64), (), ledger.states, 0, proven=False)
     ledger.add(rule_arrays)
@@ -85,7 +85,7 @@ def run_grades_once(mining: RuleMining, batch: int = 1) -> DerivedEntries:
 def mine_leftover_rules(mining: RuleMining, derived: DerivedEntries) -> RuleArrays:
     """The adversarial rules of the table as it would be published."""
     again = RuleMining(mining.cells, mining.question)
-    rule_arrays = again.rules(derived.states)
+    rule_arrays = again.mine_rules(derived.states)
     mining.complete &= again.complete
     return rule_arrays
 

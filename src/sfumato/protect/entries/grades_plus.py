@@ -92,7 +92,7 @@ class EntrySearch:
 
     def make_safe(self) -> None:
         """Blank the heaviest, mine, blank again, until no rule is left."""
-        while len(rule_arrays := self.mining.rules(self.ledger.states)):
+        while len(rule_arrays := self.mining.mine_rules(self.ledger.states)):
             first = self.ledger.known == 0
             self.learn(rule_arrays)
             if first:

@@ -115,7 +115,7 @@ class _GuessingRound:
     @property
     def open(self) -> Flags:
         """Correct guesses in whose rows something is visible."""
-        return np.asarray(self.right & self.guesses.features.rows(self.guesses.rows).visible.any(axis=1))
+        return np.asarray(self.right & self.guesses.features.take_rows(self.guesses.rows).visible.any(axis=1))
 
     @property
     def leans(self) -> Flags:
@@ -145,12 +145,12 @@ def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> l
 
 def _list_turning_entries(guesses: ColumnGuesses, which: Ints) -> list[Entry]:
     """For some guesses of a column, the entries to blank until the current learner would guess otherwise."""
-    features = guesses.features.rows(guesses.rows[which])
+    features = guesses.features.take_rows(guesses.rows[which])
     still = np.arange(len(which))
     chosen: list[Entry] = []
     while len(still):
         report_progress("blanking against learners")
-        part = features.rows(still)
+        part = features.take_rows(still)
         lost = measure_leaning(guesses, which[still], part)
         column = lost.argmax(axis=1)
         seen = part.visible[np.arange(len(still)), column]
@@ -159,7 +159,9 @@ def _list_turning_entries(guesses: ColumnGuesses, which: Ints) -> list[Entry]:
             (int(guesses.rows[which[row]]), features.names[index]) for row, index in zip(still, column, strict=True)
         ]
         features = _blank_features(features, still, column)
-        new_guesses = guesses.model.predict_probabilities(features.rows(still)).argmax(axis=1) if len(still) else still
+        new_guesses = (
+            guesses.model.predict_probabilities(features.take_rows(still)).argmax(axis=1) if len(still) else still
+        )
         still = still[new_guesses == guesses.guess[which[still]]]
     return chosen
 

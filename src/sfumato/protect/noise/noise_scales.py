@@ -136,7 +136,7 @@ def compute_noise_deviation(noise: Noise) -> float:
     if not noise.step or noise.scale > 100:
         return float(np.sqrt(noise.variance + noise.step**2 / 12))
     steps = np.arange(-1_000.0, 1_001.0)
-    shares = noise.below((steps + 0.5) * noise.step) - noise.below((steps - 0.5) * noise.step)
+    shares = noise.cumulate((steps + 0.5) * noise.step) - noise.cumulate((steps - 0.5) * noise.step)
     return float(noise.step * np.sqrt(shares @ steps**2))
 
 
@@ -145,7 +145,7 @@ def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     from scipy.special import bdtrc
 
     count, half = column.count, (noise.step or noise.grid) / 2
-    within = float(noise.below(np.array([half]))[0] - noise.below(np.array([-half]))[0])
+    within = float(noise.cumulate(np.array([half]))[0] - noise.cumulate(np.array([-half]))[0])
     low, high = -1, count  # more than `low` is likelier than that, more than `high` is not
     while high - low > 1:
         middle = (low + high) // 2

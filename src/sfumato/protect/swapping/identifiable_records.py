@@ -64,7 +64,7 @@ class IdentifiableRecords:
         """One representative row of each group of V."""
         return self.members[self.starts[:-1]]
 
-    def counts(self) -> dict[str, int]:
+    def count_by_status(self) -> dict[str, int]:
         """How many records have each status."""
         return {
             "unique": len(self.unique),
