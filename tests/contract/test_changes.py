@@ -23,8 +23,9 @@ TABLES = tuple(
     e for e in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if e.subject.gives == "table" and e.subject.shape == "table"
 )
 CURE = (
-    "in the `state_changes` of its release, give each column that it changes the ChangeKind whose words (WORDS in "
-    "change.py) are true of every cell, else ChangeKind.OTHER; if a claim broke, it fails once the file is read as text"
+    "in the `state_changes` of its release, give each column that it changes the ChangeKind whose words (in "
+    "change_kinds.py) are true of every cell, else ChangeKind.OTHER; if a claim broke, it fails once the file is read "
+    "as text"
 )
 
 
