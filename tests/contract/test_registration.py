@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sfumato.attack import ATTACKS
 from sfumato.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
 from sfumato.measure.checks import CHECKS
 from sfumato.protect import METHODS, MODELS
+from sfumato.protect.stored_plan import list_stored_methods
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -89,3 +91,13 @@ def test_a_check_says_what_it_checks(name: str) -> None:
     check = CHECKS[name]
     assert check.bounds and check.bounds <= BOUNDS, f'say how {name} is claimed: @checks_claim("{name}", "at_least")'
     assert not (check.needs_original and check.arguments), f"{name}: of what needs the originals no argument leaves"
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_what_lies_beside_a_method_plans_it_on_stored_rows(kind: Any) -> None:
+    package, name = kind.__module__.rsplit(".", 1)
+    if find_spec(home := f"{package}.stored_{name}") is None:
+        return
+    missing = {"RUNS", "explain_unstored", "plan_stored"} - vars(import_module(home)).keys()
+    assert not missing, f"{home} needs {sorted(missing)}, as protect/stored_plan.py explains; or give it another name"
+    assert import_module(home).RUNS in list_stored_methods()
