@@ -67,7 +67,10 @@ LOSSES = {
     "largest_loss": ("Largest loss", "The same in the column that lost most."),
     "epsilon": (
         "Privacy budget ε",
-        "All answers of a person together are at most e^ε times as likely for one truth as for another. Less is safer.",
+        (
+            "What is published of a person is at most e^ε times as likely for one truth as for another, under the "
+            "conditions that the claims name. Less is safer."
+        ),
     ),
     "redrawn_rows": ("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
     "rare_words": (

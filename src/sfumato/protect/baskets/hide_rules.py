@@ -137,6 +137,11 @@ class HideRules(Method):
         counts = {"rules": len(self.rules), "itemsets": len(self.itemsets)}
         return description | counts | {"more_from_a_file": self.file is not None}
 
+    @classmethod
+    def find_mark(cls, parameters: Mapping[str, Any]) -> str:
+        """Unknown items end in a mark."""
+        return MARK if parameters["strategy"] == "block" else ""
+
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find the baskets of each rule, and change some of them until none shows."""
         if not len(data):

@@ -40,6 +40,7 @@ class EncodeBloom(KeyedMethod):
     """
 
     shape: ClassVar[str] = "baskets"
+    holds: ClassVar[tuple[str, str]] = ("bit that is set", "bits that are set")
     gives: ClassVar[str] = "baskets"
     maturity: ClassVar[str] = "for study"
     utility = "codes"

@@ -49,6 +49,7 @@ class EncodeItems(KeyedMethod):
     """
 
     shape: ClassVar[str] = "baskets"
+    holds: ClassVar[tuple[str, str]] = ("code", "codes")
     gives: ClassVar[str] = "baskets"
     utility = "codes"
     maturity: ClassVar[str] = "for study"  # both kinds are read by who knows how often items are bought

@@ -53,6 +53,7 @@ class PublishClassifier(Method):
     """
 
     gives: ClassVar[str] = "patterns"
+    holds: ClassVar[tuple[str, str]] = ("condition or class", "conditions and classes")
     utility = "baskets"
     section = "classifier"
     iso_20889: ClassVar[str] = "aggregation"

@@ -143,6 +143,11 @@ class HideSequences(Method):
         counts = {"patterns": len(self.patterns), "more_from_a_file": self.file is not None}
         return description | counts | {"threshold": largest}
 
+    @classmethod
+    def find_mark(cls, parameters: Mapping[str, Any]) -> str:
+        """A mark, if one was chosen to stand for hidden items."""
+        return MARK if parameters["mark"] == MARK else ""
+
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
         """Find every match, choose sequences and items in them, and take these away."""
         if not len(data):
