@@ -22,7 +22,7 @@ from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.rebuild import rebuild_columns
 from sfumato.details import AnonymityDetails
-from sfumato.errors import ImpossibleRelease, PolicyError
+from sfumato.errors import ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.grouping import Grouping
@@ -193,7 +193,8 @@ class Generalize(Method):
         """The weight of each quasi-identifying column; None if all weigh the same."""
         unknown = [name for name in self.weights if name not in names]
         if unknown:
-            raise PolicyError(f"weights name {', '.join(unknown)}, which is not a quasi-identifying column")
+            named = f"weights name {quote_names(unknown)}, which is not a quasi-identifying column"
+            raise PolicyError(f"{named}{ask_meant(unknown, names)}")
         return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
     def search_levels(

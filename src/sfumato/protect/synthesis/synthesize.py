@@ -28,6 +28,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import ask_published
 from sfumato.protect.synthesis.number_spelling import NumberSpelling
 from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth, draw_rows, fit_models
 from sfumato.protect.synthesis.synthesis_columns import (
@@ -232,7 +233,7 @@ class Synthesize(Method):
         if strange or len(set(given)) < len(given):
             raise PolicyError(
                 f"{table.source}: `{field}` names {quote_names(strange) or 'a column twice'}; it must "
-                "name different columns that are published and drawn"
+                f"name different columns that are published and drawn{ask_published(table, strange)}"
             )
 
     def _drop_unlisted_hierarchies(
