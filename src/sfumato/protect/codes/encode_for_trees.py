@@ -164,7 +164,7 @@ class EncodeForTrees(KeyedMethod):
                 threshold=len(data),
                 bound="exactly",
                 measure="rows",
-                meaning="Every row is present, in its position.",
+                meaning="Every row is present.",
             )
         )
         return tuple(claims)
