@@ -41,6 +41,10 @@ class Method(Description, ABC):
     """What `loss` is a share of, as a sentence for the report."""
     kept_meaning: ClassVar[tuple[str, str]] = ("kept", "by the method's own measure")
     """What the rest, 1 − `loss`, is a share of, as the two lines below a percentage: "of values not capped", "in …"."""
+    loses_detail: ClassVar[bool] = False
+    """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
+    decodes_loss: ClassVar[bool] = False
+    """Whether the key removes the loss again, so that nobody else measures it."""
     holds: ClassVar[tuple[str, str]] = ("item", "items")
     """What is counted in published baskets, sequences, patterns or rules, as one and as several: codes are no items."""
     leaves_out: ClassVar[str] = ""

@@ -83,6 +83,8 @@ class SuppressEntries(Method):
     utility = "blanks"
     section = "entries"
     iso_20889: ClassVar[str] = "local suppression"
+    loss_meaning: ClassVar[str] = "Of the entries that had a value, the share that is blank in the release."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the entries visible", "of those that had a value")
     public_fields: ClassVar[tuple[str, ...]] = (
         "confidence",
         "min_support",

@@ -65,6 +65,7 @@ class HideSequences(Method):
     loss_meaning: ClassVar[str] = (
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
     )
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
     public_fields: ClassVar[tuple[str, ...]] = (
         "threshold",
         "strategy",

@@ -68,6 +68,10 @@ class Synthesize(Method):
     utility = "chance"
     section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
+    loss_meaning: ClassVar[str] = (
+        "How far the joint distribution of two columns moved (total variation), mean over all pairs."
+    )
+    kept_meaning: ClassVar[tuple[str, str]] = ("alike, columns in pairs", "mean overlap of joint distributions")
     public_fields: ClassVar[tuple[str, ...]] = (
         "kind",
         "columns",
