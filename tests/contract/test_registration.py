@@ -21,6 +21,7 @@ from sfumato.attack import ATTACKS
 from sfumato.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
 from sfumato.measure.checks import CHECKS
 from sfumato.protect import METHODS, MODELS
+from sfumato.protect.method import KeyedMethod
 from sfumato.protect.stored_plan import list_stored_methods
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
@@ -72,6 +73,22 @@ def test_everything_has_a_page_that_the_index_links(kind: Any) -> None:
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text(encoding="utf-8"), re.M | re.S)
     entries = [entry for tree in trees for entry in tree.split()]
     assert any(fnmatch(page, entry) for entry in entries), f"link {page} from a toctree of docs/index.md"
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_every_method_has_tests_of_its_own(kind: Any) -> None:
+    family, name = kind.__module__.split(".")[-2:]
+    path = Path("tests") / "protect" / family / f"test_{name}.py"
+    assert (DOCS.parent / path).is_file(), f"write {path}: numbers by hand or of a paper, properties, what it refuses"
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_every_method_on_tables_says_what_it_touches(kind: Any) -> None:
+    if kind.shape == kind.gives == "table" and not issubclass(kind, KeyedMethod):
+        assert kind.footprint is not sf.Method.footprint, (
+            f"{kind.__name__} is refused beside every other method of a policy: let `footprint` say which columns it "
+            "changes, needs and reads (`trace_columns` and others in protect/footprint.py)"
+        )
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
