@@ -9,31 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
+from sfumato.change_kinds import ChangeKind
 from sfumato.table import Table
 
-
-class ChangeKind(StrEnum):
-    """What happened to the cells of a column."""
-
-    KEPT = "kept"
-    GENERALIZED = "generalized"
-    RANGES = "ranges"
-    ROUNDED = "rounded"
-    CAPPED = "capped"
-    GROUPED = "grouped"
-    MEANS = "means"
-    NOISE = "noise"
-    INTERVALS = "intervals"
-    SWAPPED = "swapped"
-    DRAWN = "drawn"
-    ANSWERED = "answered"
-    BLANKED = "blanked"
-    CODED = "coded"
-    DROPPED = "dropped"
-    OTHER = "other"
+__all__ = ["Change", "ChangeKind", "describe_changes", "state_changes"]
 
 
 @dataclass(frozen=True)
@@ -65,32 +46,11 @@ class Change:
 
     def describe(self) -> str:
         """The change in words, for a table of columns."""
-        if self.kind is ChangeKind.OTHER:
-            words = f"changed by {self.method.replace('_', ' ')}"
-        elif self.kind is ChangeKind.GENERALIZED and self.level is not None:
+        if self.kind is ChangeKind.GENERALIZED and self.level is not None:
             words = f"level {self.level} of {self.height}"
         else:
-            words = WORDS[self.kind]
+            words = self.kind.meaning.words or f"changed by {self.method.replace('_', ' ')}"
         return f"{words}, suppressed rows starred" if self.starred else words
-
-
-WORDS = {
-    ChangeKind.KEPT: "unchanged",
-    ChangeKind.GENERALIZED: "generalized, row by row",
-    ChangeKind.RANGES: "ranges or sets of values",
-    ChangeKind.ROUNDED: "rounded values",
-    ChangeKind.CAPPED: "extremes capped",
-    ChangeKind.GROUPED: "rare values under one label",
-    ChangeKind.MEANS: "mean, median or mode of a group",
-    ChangeKind.NOISE: "noise added",
-    ChangeKind.INTERVALS: "midpoints of intervals",
-    ChangeKind.SWAPPED: "values may be swapped",
-    ChangeKind.DRAWN: "drawn from a model",
-    ChangeKind.ANSWERED: "randomized answers",
-    ChangeKind.BLANKED: "some cells blanked",
-    ChangeKind.CODED: "codes instead of values",
-    ChangeKind.DROPPED: "removed",
-}
 
 
 def state_changes(
@@ -112,7 +72,7 @@ def describe_changes(changes: Iterable[Change]) -> str:
     several = [change for change in changes if not change.trivial]
     changed = [change for change in several if change.kind is not ChangeKind.KEPT]
     if not changed:
-        return several[0].describe() if several else WORDS[ChangeKind.KEPT]
+        return several[0].describe() if several else ChangeKind.KEPT.meaning.words
     parts = dict.fromkeys(replace(change, starred=False).describe() for change in changed)
     stars = ", suppressed rows starred" if any(change.starred for change in several) else ""
     return "; ".join(parts) + stars

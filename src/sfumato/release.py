@@ -11,7 +11,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from sfumato.change import Change, describe_changes
+from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.data.published_words import keep_published_words
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
@@ -215,6 +215,10 @@ class Release:
     def changes_of(self, column: str) -> tuple[Change, ...]:
         """What was done to one column, method by method."""
         return tuple(change for change in self.changes if change.column == column)
+
+    def kinds_of(self, column: str) -> frozenset[ChangeKind]:
+        """The kinds of change of one column."""
+        return frozenset(change.kind for change in self.changes_of(column))
 
 
 def label_rows(release: Release, original: Any) -> None:

@@ -121,7 +121,7 @@ def look_at_people(body: Fields, cells: Cells, people: Cells, rows: Sequence[int
     """What only the custodian can check: true cells, kept cells, and people who fit every row."""
     known = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
     claimed = {claim["property"]: claim for claim in body["claims"]}
-    problems = []
+    problems = look_at_labels(body, cells, people, rows)
     if "untrue_cells" in claimed:
         problems += [
             f"{name} has an untrue cell"
@@ -161,6 +161,30 @@ def look_at_limits(body: Fields, cells: Cells) -> list[str]:
         else:
             fewest = min(sum(n == end for n in numbers) for end in (low, high) if abs(end) < inf)
             problems += [f"{fewest} rows have a limit of {name}"] if fewest < claim["threshold"] else []
+    return problems
+
+
+def look_at_groups(body: Fields, cells: Cells) -> list[str]:
+    """Whatever a cell holds, the certificate's number of rows holds it, an empty cell included."""
+    problems = []
+    for claim in body["claims"]:
+        if claim["measure"] == "rows_with_each_value":
+            names = claim["arguments"]["columns"]
+            fewest = min(min(Counter(cells[name]).values()) for name in names)
+            problems += [f"a cell of {names} is in {fewest} rows"] if fewest != claim["measured"] else []
+    return problems
+
+
+def look_at_labels(body: Fields, cells: Cells, people: Cells, rows: Sequence[int]) -> list[str]:
+    """A grouped cell is its original, or the label if its original is not published."""
+    problems = []
+    changes = Counter(change["column"] for change in body["changes"] if change["kind"] != "kept")
+    for method in body["methods"]:
+        if method["method"] == "group_rare_values":
+            for name in method["columns"]:
+                pairs = {(label, people[name][row]) for label, row in zip(cells[name], rows, strict=True)}
+                wrong = [now for now, was in pairs if now != was and (now != method["label"] or was in cells[name])]
+                problems += [f"{name} is grouped wrongly"] if wrong and changes[name] == 1 else []
     return problems
 
 

@@ -13,20 +13,24 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import polars as pl
 
 import sfumato as sf
 from sfumato.workflow.policy import Policy
+from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.plain_claims import (
     Cells,
     Fields,
     look_at_attacks,
     look_at_columns,
     look_at_file,
+    look_at_groups,
     look_at_limits,
     look_at_models,
     look_at_people,
@@ -34,6 +38,11 @@ from tests.contract.plain_claims import (
 
 CANARY = "Zzyzxq"
 """Every name begins with it; no message and no released byte may."""
+LISTED = {
+    "generalize", "partition", "k_optimize", "microaggregate", "top_code", "add_noise", "randomize_response",
+    "swap_confidential", "synthesize", "suppress_entries",
+}  # fmt: skip
+"""The methods that `draw_method` draws with parameters of its own; all others are drawn from their examples."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,47 @@ def draw_model(chance: random.Random, roles: Fields) -> Fields:
     return chance.choice(models)
 
 
+NUMBERS, WORDS = ("age", "pay"), ("zip", "sex", "ill")
+
+
+@cache
+def find_new_examples() -> dict[str, tuple[Fields, dict[str, bool]]]:
+    """The example of every method on tables that `draw_method` does not list, and which of its columns are numbers.
+
+    So a new method is drawn without being named here.
+    """
+    found = {}
+    for example in METHOD_EXAMPLES:
+        method, fields = example.subject, example.subject.model_dump(mode="json")
+        if method.shape == method.gives == "table" and fields["method"] not in LISTED:
+            schema = example.data().frame.schema
+            found[fields["method"]] = (fields, {name: kind.is_numeric() for name, kind in schema.items()})
+    return found
+
+
+def draw_new_method(chance: random.Random) -> Fields:
+    """An example with columns of the people here, numbers for numbers, and some of its own numbers changed."""
+    fields, numeric = find_new_examples()[chance.choice(sorted(find_new_examples()))]
+    names = {name: chance.choice(NUMBERS if is_number else WORDS) for name, is_number in numeric.items()}
+
+    def rename(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {names.get(key, key): rename(value) for key, value in part.items()}
+        if isinstance(part, list):
+            renamed = [rename(value) for value in part]
+            return list(dict.fromkeys(renamed)) if all(isinstance(value, str) for value in renamed) else renamed
+        if isinstance(part, int) and not isinstance(part, bool) and part > 2:
+            return chance.choice((2, 3, part))
+        return names.get(part, part) if isinstance(part, str) else part
+
+    renamed: Fields = rename({name: value for name, value in fields.items() if value is not None})
+    return renamed
+
+
 def draw_method(chance: random.Random, roles: Fields) -> Fields:
     """One method with parameters that are sometimes unsuitable."""
+    if find_new_examples() and chance.random() < 0.15:
+        return draw_new_method(chance)
     models = [draw_model(chance, roles) for _ in range(chance.choice((1, 1, 2)))]
     limit = chance.choice((0.0, 0.1, 0.5))
     rows = chance.choice(("star", "drop"))
@@ -174,7 +222,7 @@ def look_plainly(out: Path, people: Cells) -> list[str]:
     body = json.loads((out / "release" / "certificate.json").read_text())
     record = json.loads((out / "private" / "record.json").read_text())["found"]
     cells = read_cells(out)
-    problems = look_at_models(body, cells, body["missing"]) + look_at_limits(body, cells)
+    problems = look_at_models(body, cells, body["missing"]) + look_at_limits(body, cells) + look_at_groups(body, cells)
     problems += look_at_file(body, cells) + look_at_columns(body, cells) + look_at_attacks(body, record)
     path = out / "private" / "rows.parquet"
     if path.exists():

@@ -14,9 +14,9 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "arrays", "baskets", "change", "description", "details", "errors", "field_docs", "frames", "key", "keystream",
-    "kinds", "lazy", "notebook", "parameter_errors", "patterns", "private_file", "problem_words", "progress",
-    "randomness", "release", "rules", "run_secret", "sequences", "table", "text_codes",
+    "arrays", "baskets", "change", "change_kinds", "description", "details", "errors", "field_docs", "frames", "key",
+    "keystream", "kinds", "lazy", "notebook", "parameter_errors", "patterns", "private_file", "problem_words",
+    "progress", "randomness", "release", "rules", "run_secret", "sequences", "table", "text_codes",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}

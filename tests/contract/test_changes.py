@@ -23,8 +23,9 @@ TABLES = tuple(
     e for e in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if e.subject.gives == "table" and e.subject.shape == "table"
 )
 CURE = (
-    "in the `state_changes` of its release, give each column that it changes the ChangeKind whose words (WORDS in "
-    "change.py) are true of every cell, else ChangeKind.OTHER; if a claim broke, it fails once the file is read as text"
+    "in the `state_changes` of its release, give each column that it changes the ChangeKind whose words (in "
+    "change_kinds.py) are true of every cell, else ChangeKind.OTHER; if a claim broke, it fails once the file is read "
+    "as text"
 )
 
 
@@ -68,7 +69,7 @@ def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, t
         pytest.fail(f"{error}: {CURE}")
     original, published = example.data(), sf.read_release(done.out).data.frame
     if isinstance(example.subject, sf.EncodeForTrees):
-        return  # codes compare with nothing, and there is no table of columns
+        return  # test_reports_of_codes.py compares it: there is no table of columns
     inside = columns_of(done.out / "private" / "report.html")
     outside = columns_of(done.out / "release" / "report.html")
     stated = {change["column"] for change in done.certificate.body["changes"]}

@@ -245,11 +245,14 @@ def test_its_footprint_is_true(example: Example) -> None:
 def test_nothing_to_protect_is_refused(example: Example) -> None:
     data = example.data()
     nothing = data.with_frame(data.frame.clear()) if isinstance(data, sf.Table) else type(data).of([])
+    cure = "refuse data without a row in `protect`, before any work, with a DataError that says so"
     try:
         released(example, nothing)
     except sf.SfumatoError:
         return
-    pytest.fail("it releases data without a row: refuse it in `protect`, with a DataError that says so")
+    except Exception as crash:
+        pytest.fail(f"it crashes on data without a row ({crash!r}): {cure}")
+    pytest.fail(f"it releases data without a row: {cure}")
 
 
 @tables(tuple(example for example in METHOD_EXAMPLES if not isinstance(example.subject, KeyedMethod)))

@@ -7,15 +7,16 @@ import re
 import types
 from collections.abc import Iterator
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 
 import sfumato as sf
-from sfumato.protect.method import KeyedMethod
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
+from tests.contract.report_pages import COMPARED, read_lines
 from tests.contract.runs import run_example
 
 EXAMPLES = (*METHOD_EXAMPLES, *MODE_EXAMPLES)
@@ -103,12 +104,25 @@ def test_what_a_report_says_of_sequences_is_what_a_diff_shows(example: Example, 
         assert changed, "an example that changes nothing compares nothing"
 
 
-def test_methods_without_a_comparison_are_keyed_or_by_chance() -> None:
-    compared = {example.name for example in (*HIDDEN_BASKETS, *EDITED_SEQUENCES)}
+def test_every_report_is_compared_with_the_data() -> None:
+    for module in ("codes", "patterns", "synthesis"):
+        import_module(f"tests.contract.test_reports_of_{module}")
+    compared = COMPARED | {example.name for example in (*HIDDEN_BASKETS, *EDITED_SEQUENCES)}
     for example in EXAMPLES:
-        method = example.subject
-        table = method.gives == "table" and method.shape == "table"
-        patterns = method.gives in ("patterns", "rules")
-        assert table or patterns or example.name in compared or isinstance(method, KeyedMethod) or method.by_chance, (
-            f"{example.name}: nothing compares its report with the data; add it to this module"
+        table = example.subject.gives == "table" and example.subject.shape == "table"
+        assert table or example.name in compared, (
+            f"{example.name}: nothing compares its report with the data; add a test with `select` "
+            f"({type(example.subject).__name__}) as in tests/contract/test_reports_of_codes.py"
         )
+
+
+@pytest.mark.parametrize("example", (*HIDDEN_BASKETS, *EDITED_SEQUENCES), ids=lambda example: example.name)
+def test_marks_are_no_items(example: Example, tmp_path: Path) -> None:
+    done = run_example(example, tmp_path)
+    held = {str(item) for basket in sf.read_release(done.out).data.to_lists() for item in basket}
+    named = {item.removesuffix(MARK) for item in held} - {"Δ"}
+    what = example.subject.gives
+    for side in ("release", "private"):
+        lines = read_lines(done.out / side / "report.html")
+        assert f"{len(named)} items" in lines, (side, len(named))
+        assert any(re.fullmatch(rf"Data file data\.\w+, [\d,]+ {what}, {len(named)} items", line) for line in lines)

@@ -13,11 +13,20 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.protect import METHODS
 from tests.contract.odd_policies import draw_odd_policy
-from tests.contract.plain_claims import covers, is_true, look_at_models
-from tests.contract.random_policies import draw_policy, run_policy
+from tests.contract.plain_claims import covers, is_true, look_at_groups, look_at_labels, look_at_models
+from tests.contract.random_policies import (
+    LISTED,
+    draw_method,
+    draw_new_method,
+    draw_policy,
+    find_new_examples,
+    run_policy,
+)
 
 SOME, ODD, MANY = 20, 12, 10_000
+GROUPED = {"method": "group_rare_values", "columns": ["q"], "label": "other"}
 Draw = Callable[[random.Random, Path], tuple[dict[str, Any], dict[str, list[str]]]]
 
 
@@ -47,6 +56,34 @@ def test_some_policies_about_odd_tables(tmp_path: Path) -> None:
     assert try_policies(tmp_path, range(ODD), draw_odd_policy)["released"] >= 2
 
 
+def test_every_method_on_tables_is_drawn() -> None:
+    """A new method joins by its example."""
+    chance = random.Random(5)
+    roles = {"sensitive": ["ill"]}
+    drawn = Counter(draw_method(chance, roles)["method"] for _ in range(3_000))
+    tables = {kind.model_fields["method"].default for kind in METHODS if kind.shape == kind.gives == "table"}
+    missing = sorted(tables - drawn.keys())
+    assert not missing, f"{missing}: add an Example to tests/contract/examples.py, or list it in `draw_method`"
+    assert drawn.keys() <= tables and {*LISTED, *find_new_examples()} == tables, "LISTED is what `draw_method` lists"
+
+
+def test_a_new_method_is_released_from_its_example(tmp_path: Path) -> None:
+    """Otherwise drawing it shows nothing."""
+    released: Counter[str] = Counter()
+    for seed in range(24):
+        here = tmp_path / str(seed)
+        here.mkdir()
+        chance = random.Random(seed)
+        fields, people = draw_policy(chance, here)
+        fields |= {"protect": [draw_new_method(chance)], "gate": {}}
+        fields["accept"] = dict.fromkeys(fields["roles"]["insensitive"], "invented people")
+        outcome = run_policy(fields, people, here)
+        assert not outcome.problems, (seed, outcome, json.dumps(fields["protect"]))
+        released[fields["protect"][0]["method"]] += outcome.kind == "released"
+    never = sorted(name for name in find_new_examples() if not released[name])
+    assert not never, f"{never}: refused for all small tables; list it in `draw_method` of random_policies.py"
+
+
 def test_plain_code_reads_labels() -> None:
     """Otherwise the tests above show nothing."""
     for label, value in (("[1, 5)", "4.5"), ("{a, b}", "b"), ("01*", "013"), ("1960", "1960-02-03"), ("", "7")):
@@ -61,6 +98,14 @@ def test_plain_code_notices_a_wrong_number() -> None:
     body = {"roles": {"q": "quasi_identifying"}, "claims": [claim]}
     assert look_at_models(body, {"q": ["a", "a", ""]}, "own_value") == ["k is 1, not 3"]
     assert look_at_models(body, {"q": ["a", "a", ""]}, "matches_any") == []
+
+
+def test_plain_code_notices_a_wrong_group() -> None:
+    claim = {"measure": "rows_with_each_value", "arguments": {"columns": ["q"]}, "measured": 2}
+    assert look_at_groups({"claims": [claim]}, {"q": ["a", "a", "b"]}) == ["a cell of ['q'] is in 1 rows"]
+    body = {"changes": [{"column": "q", "kind": "grouped"}], "methods": [GROUPED]}
+    assert look_at_labels(body, {"q": ["a", "other"]}, {"q": ["a", "b"]}, [0, 1]) == []
+    assert look_at_labels(body, {"q": ["a", "other"]}, {"q": ["a", "a"]}, [0, 1]) == ["q is grouped wrongly"]
 
 
 def test_a_missing_cell_under_a_label_of_all_values_is_said() -> None:

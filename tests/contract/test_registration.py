@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from sfumato.attack import ATTACKS
 from sfumato.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
 from sfumato.measure.checks import CHECKS
 from sfumato.protect import METHODS, MODELS
+from sfumato.protect.method import KeyedMethod
+from sfumato.protect.stored_plan import list_stored_methods
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -73,6 +76,22 @@ def test_everything_has_a_page_that_the_index_links(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_every_method_has_tests_of_its_own(kind: Any) -> None:
+    family, name = kind.__module__.split(".")[-2:]
+    path = Path("tests") / "protect" / family / f"test_{name}.py"
+    assert (DOCS.parent / path).is_file(), f"write {path}: numbers by hand or of a paper, properties, what it refuses"
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_every_method_on_tables_says_what_it_touches(kind: Any) -> None:
+    if kind.shape == kind.gives == "table" and not issubclass(kind, KeyedMethod):
+        assert kind.footprint is not sf.Method.footprint, (
+            f"{kind.__name__} is refused beside every other method of a policy: let `footprint` say which columns it "
+            "changes, needs and reads (`trace_columns` and others in protect/footprint.py)"
+        )
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_method_is_in_the_changelog(kind: Any) -> None:
     words = set(re.findall(r"\w+", (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")))
     told = words & {kind.__name__, kind.model_fields["method"].default}
@@ -89,3 +108,13 @@ def test_a_check_says_what_it_checks(name: str) -> None:
     check = CHECKS[name]
     assert check.bounds and check.bounds <= BOUNDS, f'say how {name} is claimed: @checks_claim("{name}", "at_least")'
     assert not (check.needs_original and check.arguments), f"{name}: of what needs the originals no argument leaves"
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_what_lies_beside_a_method_plans_it_on_stored_rows(kind: Any) -> None:
+    package, name = kind.__module__.rsplit(".", 1)
+    if find_spec(home := f"{package}.stored_{name}") is None:
+        return
+    missing = {"RUNS", "explain_unstored", "plan_stored"} - vars(import_module(home)).keys()
+    assert not missing, f"{home} needs {sorted(missing)}, as protect/stored_plan.py explains; or give it another name"
+    assert import_module(home).RUNS in list_stored_methods()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato.attack import ATTACKS
-from sfumato.report.attack_stories import STORIES, join_columns, tell_attack
+from sfumato.report.attack_stories import join_columns, tell_attack
 
 ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "sex": "quasi_identifying", "disease": "sensitive"}
 BODY: dict[str, Any] = {"roles": ROLES, "public": {}, "claims": []}
@@ -47,6 +47,9 @@ def test_columns_that_may_not_leave_are_not_guessed() -> None:
     hidden = tell(attack="rule_inference", min_support=2)
     assert not any(name in hidden for name in ROLES)
     assert "blank entries of disease" in tell(attack="rule_inference", columns={"disease": {"cells": 3}})
+
+
+STORIES = {kind.model_fields["attack"].default: kind.story for kind in ATTACKS if kind.story}
 
 
 @pytest.mark.parametrize("tag", sorted(STORIES))

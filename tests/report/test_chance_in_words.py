@@ -207,7 +207,7 @@ def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
         told += [measure for measure in MEASURED if measure in body["utility"]]
         for loss in told:
             assert f'<tr><th scope="row">{loss_words.LOSSES[loss][0]}<small>' in house, (name, loss)
-        assert loss_words.LOSS_OF[findings.name_loss_kind(body)].meaning in house.replace("&#39;", "'")
+        assert loss_words.find_loss_words(findings.name_loss_kind(body)).meaning in house.replace("&#39;", "'")
         for claim in body["claims"]:
             assert claim["property"] in wording.PROPERTIES
 

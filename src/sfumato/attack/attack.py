@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from math import sqrt
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -32,6 +32,10 @@ def _require_distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidator(_require_distinct_names)]
 """Column names, as a field of an attack; a single name may be given without a list."""
+
+
+GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped"]
+"""What an attack guesses by default."""
 
 
 def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
@@ -132,6 +136,15 @@ class Attack(Description, ABC):
 
     shape: ClassVar[str] = "table"
     """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
+    story: ClassVar[str] = ""
+    """The attacker's story for the report, with the columns of the policy: `{known}`, those that the attacker knows;
+    `{target}`, those that it guesses; `{any}`, the same where one of them is enough; `{others}`, columns that another
+    party knows. Without one, or where columns are not known, the first line of the docstring is told.
+    """
+    guesses: ClassVar[GuessedColumns] = ""
+    """Which columns it guesses if its fields name none: all that are sensitive, that have public noise, that hold
+    randomized answers, or that were swapped.
+    """
 
     @classmethod
     def __pydantic_init_subclass__(cls, **arguments: Any) -> None:

@@ -21,7 +21,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 
 Column = str | int
 
@@ -340,4 +340,5 @@ def refuse_unknown_entry_columns(names: Iterable[str], known: Sequence[str], sou
     if unknown:
         raise PolicyError(
             f"{source}: private entries name {quote_names(unknown[:12])}, which is not a column of the table"
+            f"{ask_meant(unknown, known)}"
         )

@@ -14,6 +14,7 @@ import polars as pl
 
 from sfumato.arrays import Floats
 from sfumato.change import Change, ChangeKind
+from sfumato.change_kinds import LossMeasure
 from sfumato.data.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.number_reader import choose_number_reader
@@ -30,18 +31,19 @@ def measure_change_loss(
     public: Mapping[str, Mapping[str, Any]],
     rows: Rows = None,
 ) -> float | None:
-    """The largest loss of a kind of change; None if no column was changed in one of these ways."""
+    """The largest loss of a kind of change; None if no column was changed in a way that these measure."""
     before = align_originals(original, published, rows)
     kinds: dict[ChangeKind, list[str]] = {}
     for change in changes:
         if change.column in published.frame.columns:
             kinds.setdefault(change.kind, []).append(change.column)
-    losses = [
-        measure([(before[name], published.frame[name]) for name in dict.fromkeys(kinds[kind])])
-        for kind, measure in _MEASURES.items()
-        if kind in kinds
-    ]
-    answered = [public[name] for name in kinds.get(ChangeKind.ANSWERED, ()) if name in public]
+    losses, answered = [], []
+    for kind, names in kinds.items():
+        if kind.meaning.loss is LossMeasure.PUBLISHED_LAW:
+            answered += [public[name] for name in names if name in public]
+        elif kind.meaning.loss is not None:
+            measure = _MEASURES[kind.meaning.loss]
+            losses.append(measure([(before[name], published.frame[name]) for name in dict.fromkeys(names)]))
     if answered:
         # How often chance answers is in the published law, which a claim compares with the answers.
         losses.append(sum(1 - abs(float(law["p"]) - float(law["q"])) for law in answered) / len(answered))
@@ -90,26 +92,24 @@ def _measure_means(columns: Columns) -> float:
     return min(within / total, 1.0) if total else 0.0
 
 
-def _measure_changed_share(columns: Columns) -> float:
+def _measure_changed_known_share(columns: Columns) -> float:
     """The share of known cells that differ."""
     changed = sum(int(spell_cells(was).ne_missing(spell_cells(now)).sum()) for was, now in columns)
     known = sum(was.count() for was, _ in columns)
     return changed / known if known else 0.0
 
 
-def _measure_grouped_share(columns: Columns) -> float:
-    """The share of all cells that differ: an empty one may be in the group, too."""
+def _measure_changed_share(columns: Columns) -> float:
+    """The share of all cells that differ: an empty one may have got a value, too."""
     changed = sum(int(spell_cells(was).ne_missing(spell_cells(now)).sum()) for was, now in columns)
     cells = sum(len(was) for was, _ in columns)
     return changed / cells if cells else 0.0
 
 
-_MEASURES: Mapping[ChangeKind, Callable[[Columns], float]] = {
-    ChangeKind.NOISE: _measure_noise,
-    ChangeKind.INTERVALS: _measure_intervals,
-    ChangeKind.MEANS: _measure_means,
-    ChangeKind.ROUNDED: _measure_changed_share,
-    ChangeKind.CAPPED: _measure_changed_share,
-    ChangeKind.GROUPED: _measure_grouped_share,
-    ChangeKind.SWAPPED: _measure_changed_share,
+_MEASURES: Mapping[LossMeasure, Callable[[Columns], float]] = {
+    LossMeasure.NOISE_SHARE: _measure_noise,
+    LossMeasure.MIDPOINT_SHARE: _measure_intervals,
+    LossMeasure.WITHIN_GROUPS: _measure_means,
+    LossMeasure.CHANGED_KNOWN_CELLS: _measure_changed_known_share,
+    LossMeasure.CHANGED_CELLS: _measure_changed_share,
 }

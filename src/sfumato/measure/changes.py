@@ -7,7 +7,7 @@ Every published cell equals its original, is newly empty, is a generalization of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.change import Change, ChangeKind
+from sfumato.change_kinds import CellDifference
 from sfumato.data.coded_cells import count_cells, count_pairs
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
@@ -90,29 +91,6 @@ def _measure_loss(labels: pl.Series, domain: Domain) -> float:
     return float(lost) / len(labels) if len(labels) else 0.0
 
 
-_COARSER, _BLANKED = frozenset({"coarser"}), frozenset({"blanked"})
-_ALLOWED: Mapping[ChangeKind, frozenset[str]] = {
-    ChangeKind.KEPT: frozenset(),
-    ChangeKind.GENERALIZED: _COARSER,
-    ChangeKind.RANGES: _COARSER,
-    ChangeKind.BLANKED: _BLANKED,
-    **dict.fromkeys(
-        (
-            *(ChangeKind.ROUNDED, ChangeKind.CAPPED, ChangeKind.GROUPED),
-            *(ChangeKind.MEANS, ChangeKind.NOISE, ChangeKind.INTERVALS),
-        ),
-        frozenset({"coarser", "other"}),
-    ),
-}
-"""The differences that a statement allows; a statement not listed allows any."""
-_CONFIRMS: Mapping[ChangeKind, Callable[[ColumnDifference], bool]] = {
-    ChangeKind.CAPPED: lambda difference: difference.other_values <= 2,
-    ChangeKind.GROUPED: lambda difference: difference.other_values <= 1,
-    ChangeKind.SWAPPED: lambda difference: not difference.strange,
-}
-"""What other values must be like under a statement: the cap and the floor; one label; values of other rows."""
-
-
 def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str, ColumnDifference]) -> None:
     """Stop a release if the file contradicts a method's statement about it."""
     stated: dict[str, list[Change]] = {}
@@ -131,10 +109,18 @@ def _admits(changes: list[Change], difference: ColumnDifference) -> bool:
     """Whether the statements about a column allow every way in which its cells differ."""
     if not changes or any(change.dropped for change in changes):
         return False
-    allowed: set[str] = {"coarser"} if any(change.starred for change in changes) else set()
+    allowed = {CellDifference.COARSER} if any(change.starred for change in changes) else set()
     for change in changes:
-        allowed |= _ALLOWED.get(change.kind, frozenset({"blanked", "coarser", "other"}))
-    if not all(way in allowed for way in ("blanked", "coarser", "other") if getattr(difference, way)):
+        allowed |= change.kind.meaning.differences
+    if any(getattr(difference, way.value) for way in CellDifference if way not in allowed):
         return False
     kinds = {change.kind for change in changes} - {ChangeKind.KEPT, ChangeKind.BLANKED}
-    return len(kinds) != 1 or all(confirms(difference) for kind, confirms in _CONFIRMS.items() if kind in kinds)
+    return len(kinds) != 1 or _has_stated_values(kinds.pop(), difference)
+
+
+def _has_stated_values(kind: ChangeKind, difference: ColumnDifference) -> bool:
+    """Whether cells with any other value have such as the statement says."""
+    most = kind.meaning.most_new_values
+    if most is not None and difference.other_values > most:
+        return False
+    return not (kind.meaning.values_of_other_rows and difference.strange)

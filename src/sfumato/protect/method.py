@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from sfumato.arrays import Ints
@@ -40,6 +41,12 @@ class Method(Description, ABC):
     """What `loss` is a share of, as a sentence for the report."""
     kept_meaning: ClassVar[tuple[str, str]] = ("kept", "by the method's own measure")
     """What the rest, 1 − `loss`, is a share of, as the two lines below a percentage: "of values not capped", "in …"."""
+    loses_detail: ClassVar[bool] = False
+    """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
+    decodes_loss: ClassVar[bool] = False
+    """Whether the key removes the loss again, so that nobody else measures it."""
+    holds: ClassVar[tuple[str, str]] = ("item", "items")
+    """What is counted in published baskets, sequences, patterns or rules, as one and as several: codes are no items."""
     leaves_out: ClassVar[str] = ""
     """Which rows it may leave out of any release, as a sentence for the certificate; it does not say whether it did."""
     truthful: ClassVar[bool] = True
@@ -63,6 +70,11 @@ class Method(Description, ABC):
         super().__pydantic_init_subclass__(**arguments)
         if "protect" in vars(cls) and "protect" not in cls.__abstractmethods__:
             cls.protect = check_data(cls.protect)  # type: ignore[method-assign]
+
+    @classmethod
+    def find_mark(cls, parameters: Mapping[str, Any]) -> str:
+        """What a hidden item leaves in its place, or gets as an ending, with these public parameters; else empty."""
+        return ""
 
     @property
     def alone(self) -> bool:

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: MIT
 """What a method decides about a table that stays where it is, and which methods decide it.
 
-A method runs on stored rows if its tag is in `STORED_METHODS`, which names a module beside the method's own. It has
-`explain_unstored(method)`, which says what of these parameters cannot run, and `plan_stored(method, table,
-randomness)`, which gives a `StoredPlan`. Everything else, from writing to the certificate, follows from the plan.
+A method runs on stored rows if a module `stored_NAME` lies beside its own module `NAME`; nothing is registered. There,
+`RUNS` says in words what of the method runs, `explain_unstored(method)` what of these parameters cannot, and
+`plan_stored(method, table, randomness)` gives a `StoredPlan`. Everything else, from writing to the certificate, follows
+from the plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from importlib.util import find_spec
+from typing import Any, Protocol, cast
 
 import polars as pl
 
 from sfumato.change import Change
 from sfumato.details import Details
 from sfumato.engine.stored_table import StoredTable
+from sfumato.lazy import find_tagged
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
@@ -68,43 +71,42 @@ class StoredPlan(Protocol):
         """The published rows, and which of the given ones they are, counted from 0."""
 
 
-class StoredMethod(NamedTuple):
-    """A method that runs on stored rows."""
+class StoredMethod(Protocol):
+    """The module that plans a method on stored rows."""
 
-    module: str
-    """Where it is planned."""
-    words: str
-    """What of it runs, for errors."""
+    RUNS: str
+
+    def explain_unstored(self, method: Any) -> str | None:
+        """What of a method does not run on stored rows; None if it runs."""
+
+    def plan_stored(self, method: Any, table: StoredTable, randomness: Randomness) -> StoredPlan:
+        """Decide what is published of each row."""
 
 
-STORED_METHODS: Mapping[str, StoredMethod] = {
-    "generalize": StoredMethod("sfumato.protect.anonymity.stored_generalize", "generalize with global recoding"),
-    "partition": StoredMethod("sfumato.protect.anonymity.stored_partition", "partition"),
-    "suppress_entries": StoredMethod(
-        "sfumato.protect.entries.stored_suppress_entries", "suppress_entries against rules"
-    ),
-    "top_code": StoredMethod("sfumato.protect.anonymity.stored_top_code", "top_code"),
-    "add_noise": StoredMethod("sfumato.protect.noise.stored_add_noise", "add_noise in columns of their own"),
-    "randomize_response": StoredMethod(
-        "sfumato.protect.answers.stored_randomize_response", "randomize_response drawn afresh"
-    ),
-}
-"""By tag, the methods that run on stored rows."""
+def list_stored_methods() -> tuple[str, ...]:
+    """What of each method runs on stored rows, in words."""
+    planners = (_find_planner(tag) for tag in find_tagged("method"))
+    return tuple(planner.RUNS for planner in planners if planner is not None)
 
 
 def explain_unstored(method: Method) -> str | None:
     """What of a method does not run on stored rows; None if it runs."""
-    known = STORED_METHODS.get(_get_tag(method))
-    if known is None:
-        return _get_tag(method)
-    reason: str | None = import_module(known.module).explain_unstored(method)
-    return reason
+    planner = _find_planner(_get_tag(method))
+    return _get_tag(method) if planner is None else planner.explain_unstored(method)
 
 
 def plan_stored(method: Method, table: StoredTable, randomness: Randomness) -> StoredPlan:
     """Decide what is published of each row."""
-    plan: StoredPlan = import_module(STORED_METHODS[_get_tag(method)].module).plan_stored(method, table, randomness)
-    return plan
+    planner = _find_planner(_get_tag(method))
+    assert planner is not None, "refused before"
+    return planner.plan_stored(method, table, randomness)
+
+
+def _find_planner(tag: str) -> StoredMethod | None:
+    """The module beside a method's own in which it is planned; None if there is none."""
+    package, name = find_tagged("method")[tag][0].rsplit(".", 1)
+    home = f"{package}.stored_{name}"
+    return cast(StoredMethod, import_module(home)) if find_spec(home) is not None else None
 
 
 def _get_tag(method: Any) -> str:

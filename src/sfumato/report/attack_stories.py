@@ -16,88 +16,6 @@ from sfumato.lazy import find_tagged_class
 from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
 from sfumato.report import wording
 
-STORIES: Mapping[str, str] = {
-    "background_knowledge": (
-        "A colleague looks a person up by {known}, finds several values of {any}, and knows which of them are wrong."
-    ),
-    "bayes_estimate": (
-        "A statistician knows the distribution of {target} and the law of the noise, and estimates each true value."
-    ),
-    "composition": (
-        "An insurer buys another release, looks up a person who is in both, and keeps the values of {any} that both "
-        "allow."
-    ),
-    "copied_records": (
-        "Somebody finds a synthetic row with a neighbour's {known}, and believes that it is the neighbour's."
-    ),
-    "curve_combination": (
-        "A miner guesses what some codes of {target} stand for, draws three curves through these points, and believes "
-        "a value if two of them agree."
-    ),
-    "curve_fitting": ("A miner guesses what some codes of {target} stand for, and draws a line through these points."),
-    "family_matching": (
-        "A provider knows what kind of distribution {target} has and what a few codes stand for, works out the "
-        "parameters, and reads off all other values."
-    ),
-    "frequency_matching": (
-        "A rival knows how often each value of {target} occurs; even among shuffled codes, the most common code is the "
-        "most common value."
-    ),
-    "homogeneity": (
-        "A neighbour looks a person up by {known}, finds several rows, and sees that they all have the same {any}."
-    ),
-    "inference": "A colleague knows a person's {known}, and reads their {target} off the most similar published row.",
-    "learned_inference": (
-        "A data scientist downloads the table, trains a model, and lets it fill in the blank entries of {target}."
-    ),
-    "likeliest_answer": (
-        "An employer reads a person's published {target}, knows that chance may have said so too, and infers the "
-        "likely truth."
-    ),
-    "likeliest_value": (
-        "An employer sees that values of {target} cluster, and assigns each noisy one to the likeliest cluster."
-    ),
-    "linkability": (
-        "Two firms hold different columns about the same people, one {known}, the other {others}. The release tells "
-        "them whom they share."
-    ),
-    "linking": (
-        "A neighbour knows that a person is in the table, and knows the person's {known}. "
-        "The neighbour finds the published rows that match, and guesses one of them."
-    ),
-    "minimality": (
-        "An insider knows everybody's {known}, asks why they are not published in more detail, and concludes what "
-        "{target} more detail would have shown."
-    ),
-    "quantile_matching": (
-        "A rival who has values of {target} of its own sorts the codes, and reads the values off its own sorted column."
-    ),
-    "range_reveal": (
-        "A reader knows which values of {target} nobody has and how large noise can be, and concludes in which range "
-        "the true value lies."
-    ),
-    "repeated_answers": ("An insurer gets {target} of every year, and believes of each customer what most years say."),
-    "rule_inference": (
-        "A stranger downloads the table, sees blank entries of {target}, and looks up what similar people have there."
-    ),
-    "similarity": (
-        "A neighbour looks a person up by {known}, finds several values of {target}, and sees that all mean the same."
-    ),
-    "sorting": "A miner knows which values of {target} occur; the codes, sorted, are the values in their order.",
-    "spectral_filter": (
-        "An analyst finds that a few factors explain the noisy columns {target}, and removes everything else as noise."
-    ),
-    "swap_linkage": "A colleague knows a person's {known}, finds the rows that match, and reads {any} there.",
-}
-"""`{known}`: columns the attacker knows; `{target}`: those that it guesses; `{any}`: the same where one of them is
-enough; `{others}`: columns that another party knows."""
-
-_GUESSES_SENSITIVE = ("homogeneity", "background_knowledge")
-"""Attacks that guess every sensitive column unless one is named."""
-_GUESSES_NOISE = ("bayes_estimate", "likeliest_value", "spectral_filter")
-"""Attacks that guess every column with public noise unless some are named."""
-_GUESSES_ANSWERS = ("likeliest_answer", "repeated_answers")
-"""Attacks that guess the column of randomized answers unless one is named."""
 _SWAPS = "uniques_off_share"
 _MOST_NAMES = 8
 
@@ -110,8 +28,8 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str
     for part, columns in zip(("known", "others"), knowledge, strict=False):
         names[part] = join_columns(columns)
     title = wording.spell_name(tag).capitalize() + (f": {names['target']}" if target else "")
-    story = STORIES.get(tag)
-    if story is None or not all(names[part] for _, part, _, _ in Formatter().parse(story) if part):
+    story = _find_story(tag)
+    if not story or not all(names[part] for _, part, _, _ in Formatter().parse(story) if part):
         return title, _find_docstring_story(tag)
     return title, story.format(**names)
 
@@ -125,13 +43,14 @@ def find_target_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
 def _list_usual_targets(tag: str, body: Mapping[str, Any]) -> list[str]:
     """What an attack guesses if its parameters name no column."""
     kinds = {name: law["kind"] for name, law in body.get("public", {}).items()}
-    if tag in _GUESSES_SENSITIVE:
+    guesses = getattr(find_tagged_class("attack", tag), "guesses", "")
+    if guesses == "sensitive":
         return _list_columns(body, "sensitive")
-    if tag in _GUESSES_ANSWERS:
+    if guesses == "answers":
         return [name for name, kind in kinds.items() if kind in ANSWER_KINDS]
-    if tag in _GUESSES_NOISE:
+    if guesses == "noise":
         return [name for name, kind in kinds.items() if kind not in (*ANSWER_KINDS, "synthetic")]
-    if tag == "swap_linkage":
+    if guesses == "swapped":
         swapped = (claim["arguments"].get("column") for claim in body["claims"] if claim["measure"] == _SWAPS)
         return list(dict.fromkeys(name for name in swapped if isinstance(name, str)))
     return []
@@ -164,6 +83,11 @@ def join_columns(names: Sequence[str], last: str = "and") -> str:
 
 def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:
     return [name for name, found in body.get("roles", {}).items() if found == role]
+
+
+def _find_story(tag: str) -> str:
+    """The story that the attack tells with columns (`Attack.story`)."""
+    return str(getattr(find_tagged_class("attack", tag), "story", ""))
 
 
 def _find_docstring_story(tag: str) -> str:

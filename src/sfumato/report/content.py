@@ -91,7 +91,7 @@ def name_things(account: RunAccount) -> str:
     """What a release is made of: people, unless the rows are synthetic; rules if they come with their two sides."""
     if isinstance(account.published, Rules):
         return "rules"
-    return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]][0]
+    return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]]
 
 
 def count_things(account: RunAccount) -> int:
@@ -155,23 +155,30 @@ def _list_kept_tiles(body: Mapping[str, Any], *, rounded: bool = False) -> list[
 
 
 def _build_size_tile(account: RunAccount) -> KeyFigure:
-    data = account.certificate["data"]
-    columns = wording.THINGS[data["shape"]][1]
-    parts = data.get("columns") if data.get("columns") is not None else data.get("items")
-    return KeyFigure(
-        wording.format_count(count_things(account)),
-        f"{name_things(account)} in the release",
-        wording.count_noun(parts or 0, columns),
-    )
+    things = f"{name_things(account)} in the release"
+    return KeyFigure(wording.format_count(count_things(account)), things, count_parts(account))
 
 
 def describe_size(account: RunAccount) -> str:
     """The size of the data file."""
     data = account.certificate["data"]
     if data["shape"] == "table":
-        return f"{wording.format_count(data['rows'])} rows, {wording.format_count(data['columns'])} columns"
-    parts = wording.count_noun(data.get("items", 0), wording.THINGS[data["shape"]][1])
-    return f"{wording.format_count(count_things(account))} {name_things(account)}, {parts}"
+        return f"{wording.format_count(data['rows'])} rows, {count_parts(account)}"
+    return f"{wording.format_count(count_things(account))} {name_things(account)}, {count_parts(account)}"
+
+
+def count_parts(account: RunAccount) -> str:
+    """What is in rows or baskets: columns, or items without the marks of hidden ones; codes by their own noun."""
+    data = account.certificate["data"]
+    if data["shape"] == "table":
+        return wording.count_noun(data["columns"], "column")
+    nouns, items = ("item", "items"), {str(item) for item in getattr(account.published, "items", ())}
+    for method in account.certificate["methods"]:
+        kind = find_tagged_class("method", str(method["method"]))
+        if kind is not None:
+            nouns, mark = kind.holds, kind.find_mark(method)
+            items = {item.removesuffix(mark) for item in items} - {""} if mark else items
+    return wording.count_noun(len(items), *nouns)
 
 
 def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:

@@ -39,7 +39,7 @@ def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
 def name_loss_kind(body: Mapping[str, Any]) -> str:
     """What `loss_words.find_loss_words` takes: the last method, or `several` if not all of them lose detail."""
     ways = ["discretize" if method.get("kind") == "discretize" else str(method["method"]) for method in body["methods"]]
-    mixed = len(set(ways)) > 1 and not loss_words.DETAILED.issuperset(ways)
+    mixed = len(set(ways)) > 1 and not all(map(loss_words.loses_detail, ways))
     return "several" if mixed else ways[-1] if ways else ""
 
 
@@ -59,7 +59,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
             meaning = loss_words.find_loss_words(by).meaning
         if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
-        again = None if name == "loss" and by in loss_words.UNMEASURED else utility.get(name)
+        again = None if name == "loss" and loss_words.is_decoded(by) else utility.get(name)
         made.append(_describe_loss(name, title, meaning, value, again))
     return made + _list_learning_losses(utility)
 

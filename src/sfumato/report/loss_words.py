@@ -67,7 +67,10 @@ LOSSES = {
     "largest_loss": ("Largest loss", "The same in the column that lost most."),
     "epsilon": (
         "Privacy budget ε",
-        "All answers of a person together are at most e^ε times as likely for one truth as for another. Less is safer.",
+        (
+            "What is published of a person is at most e^ε times as likely for one truth as for another, under the "
+            "conditions that the claims name. Less is safer."
+        ),
     ),
     "redrawn_rows": ("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
     "rare_words": (
@@ -186,98 +189,11 @@ class LossWords(NamedTuple):
     of: str
 
 
-DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
-"""The loss of methods that generalize."""
-
-_EDITED = LossWords(
-    "Of the elements of all sequences before and after, the share that was deleted or inserted.",
-    "of the elements kept",
-    "of the sequences before and after",
-)
-_HIDDEN = LossWords(
-    "Changed items, as a share of all items in the original baskets.",
-    "of the items unchanged",
-    "of all items in the original baskets",
-)
-LOSS_OF = {
-    "add_noise": LossWords(
-        "Of the spread (variance) of the published numbers, the share that is noise.",
-        "of the spread is data",
-        "variance of noisy columns; the rest is noise",
-    ),
+_OTHERWISE = {
     "discretize": LossWords(
         "Of the spread (variance) of the numbers, the share that the intervals do not show.",
         "of the spread is shown",
         "variance of columns cut into intervals",
-    ),
-    "randomize_baskets": LossWords(
-        "The share of items, present or absent, that are drawn at random, whatever the truth is.",
-        "of items depend on the truth",
-        "present or absent; the rest are drawn at random",
-    ),
-    "randomize_response": LossWords(
-        "The share of answers that are drawn at random, whatever the truth is.",
-        "of answers depend on the truth",
-        "the rest are drawn at random",
-    ),
-    "synthesize": LossWords(
-        "How far the joint distribution of two columns moved (total variation), mean over all pairs.",
-        "alike, columns in pairs",
-        "mean overlap of joint distributions",
-    ),
-    "swap_confidential": LossWords(
-        "Of the values in swapped columns, the share that is not the person's own.",
-        "of values left as they were",
-        "in the swapped columns",
-    ),
-    "suppress_entries": LossWords(
-        "Of the entries that had a value, the share that is blank in the release.",
-        "of the entries visible",
-        "of those that had a value",
-    ),
-    "microaggregate": LossWords(
-        "Of the spread (variance) of the quasi-identifying columns, the share that lies within the groups.",
-        "of the spread kept",
-        "variance between groups, quasi-identifying columns",
-    ),
-    "top_code": LossWords(
-        "Of the known values in the capped columns, the share that was capped.",
-        "of values not capped",
-        "in the capped columns",
-    ),
-    "hide_rules": _HIDDEN,
-    "hide_items": _HIDDEN,
-    "anonymize_sequences": _EDITED,
-    "hide_sequences": _EDITED,
-    "publish_patterns": LossWords(
-        "Mean relative error of the supports; a withheld itemset counts as 100 %.",
-        "of the supports kept",
-        "mean over the frequent itemsets",
-    ),
-    "publish_rules": LossWords(
-        "Mean error of the confidences; a rule that is not published counts as 100 %.",
-        "of the confidences kept",
-        "mean over the rules of the originals",
-    ),
-    "publish_classifier": LossWords(
-        "Of the people whose class is known, the share that the rules get wrong.",
-        "of people classified right",
-        "those whom the tree was grown from",
-    ),
-    "encode_items": LossWords(
-        "Of the published codes, the share that was added to hide supports.",
-        "of the codes stand for items",
-        "the rest were added",
-    ),
-    "encode_bloom": LossWords(
-        "Of the items that a basket does not hold, the share that its filter shows.",
-        "of absent items not shown",
-        "filters show the rest by collision",
-    ),
-    "encode_for_trees": LossWords(
-        "None: the key decodes every code.",
-        "of the detail kept",
-        "for the holder of the key",
     ),
     "several": LossWords(
         "The largest loss of all methods, each by its own measure.",
@@ -285,22 +201,23 @@ LOSS_OF = {
         "each method by its own measure",
     ),
 }
-"""What is lost where it is not detail: by method, by the method's kind where that is more precise, or by several."""
-
-DETAILED = frozenset({"generalize", "k_optimize", "partition"})
-"""Methods whose loss is detail, which other code measures again on the written file."""
+"""What is lost by several methods, or by one of its kinds that has words of its own."""
 
 
 def find_loss_words(kind: str) -> LossWords:
-    """What the loss of a method means; a method without words here says so itself (`Method.loss_meaning`)."""
-    if kind in LOSS_OF:
-        return LOSS_OF[kind]
-    if kind in DETAILED:
-        return DETAIL
+    """What the loss means, as the method says it (`Method.loss_meaning`), or its kind, or several methods together."""
+    if kind in _OTHERWISE:
+        return _OTHERWISE[kind]
     method = find_tagged_class("method", kind)
     meaning = str(getattr(method, "loss_meaning", "")) or "The method's own measure: 0 % is nothing lost."
     return LossWords(meaning, *getattr(method, "kept_meaning", ("kept", "by the method's own measure")))
 
 
-UNMEASURED = frozenset({"encode_items", "encode_bloom"})
-"""Methods whose loss their key removes again: nobody else measures it."""
+def loses_detail(kind: str) -> bool:
+    """Whether a method's loss is detail."""
+    return bool(getattr(find_tagged_class("method", kind), "loses_detail", False))
+
+
+def is_decoded(kind: str) -> bool:
+    """Whether a method's key removes its loss again."""
+    return bool(getattr(find_tagged_class("method", kind), "decodes_loss", False))

@@ -104,13 +104,8 @@ KNOWS = {
 }
 """What an attacker knows, where that is not columns."""
 
-THINGS = {
-    "table": ("people", "column"),
-    "baskets": ("baskets", "item"),
-    "sequences": ("sequences", "item"),
-    "patterns": ("patterns", "item"),
-}
-"""What a release of each shape is made of, and what that holds."""
+THINGS = {"table": "people", "baskets": "baskets", "sequences": "sequences", "patterns": "patterns"}
+"""What a release of each shape is made of."""
 
 GATES = {
     "max_linking_risk": ("Linking risk", "The share of people found by linking, at the upper end of its interval."),

@@ -16,7 +16,6 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
-from sfumato.change import ChangeKind
 from sfumato.data.arrow_memory import return_free_memory
 from sfumato.data.cell_types import retype_columns
 from sfumato.data.format_limits import refuse_unwritable
@@ -171,7 +170,9 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
         return _type_published_items(release)
     if policy.data.path == DEMO or has_stored_types(policy.data.path):
         return release
-    if len(data) == len(original) and not any(change.starred or change.kind in _HIDING for change in release.changes):
+    if len(data) == len(original) and not any(
+        change.starred or change.kind.meaning.hides_cells for change in release.changes
+    ):
         return release
     declared = has_stored_text(policy.data.path)
     texts = {name for name, kind in original.frame.schema.items() if declared and kind == pl.String}
@@ -194,10 +195,6 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     order = randomness.generator().permutation(len(data))
     shuffled = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
     return replace(release, data=shuffled, details=release.details.follow(order))
-
-
-_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED, ChangeKind.GROUPED, ChangeKind.MEANS)
-"""What is done to columns in which some cells are no longer seen."""
 
 
 class _StepClock:

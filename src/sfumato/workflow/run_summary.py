@@ -16,7 +16,7 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.published_labels import Domain
-from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
+from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails, SynthesisDetails
 from sfumato.errors import hide_password
 from sfumato.lazy import find_tagged_class
 from sfumato.measure.baskets.changed_items import measure_changed_items
@@ -323,7 +323,9 @@ def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = T
     sentences = list(_advise_on_levels(body, release))
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
-    if body["data"]["shape"] == "table" and in_order and any(row["kind"] != "drawn" for row in body["changes"]):
+    synthesis = release.details.get_family(SynthesisDetails)
+    are_rows_drawn = synthesis is not None and synthesis.training is not None
+    if body["data"]["shape"] == "table" and in_order and not are_rows_drawn:
         sentences.append(
             "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
             'admission), set order = "shuffled" under [output].'

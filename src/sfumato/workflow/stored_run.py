@@ -20,7 +20,7 @@ from sfumato.attack import Attack, Linking, Outcome, RuleInference
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
 from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
 from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
-from sfumato.change import ChangeKind
+from sfumato.change_kinds import CellDifference
 from sfumato.data.arrow_memory import return_free_memory
 from sfumato.data.cell_types import TypesOfCells
 from sfumato.data.hierarchy import spell_cells
@@ -63,9 +63,6 @@ from sfumato.workflow.stored_shape import has_few_values
 from sfumato.workflow.stored_utility import measure_stored_utility
 
 DATA = "data.parquet"
-_HIDING = (ChangeKind.BLANKED, ChangeKind.CAPPED)
-_DRAWN = (ChangeKind.NOISE, ChangeKind.INTERVALS, ChangeKind.ANSWERED, ChangeKind.CAPPED)
-"""Columns in which a cell may be another than its original, and covers no range of values."""
 
 
 def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
@@ -143,7 +140,7 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     outline = plan.outline
     written = plan.table.rows.open_files([path], scratch, DATA)
     published = StoredTable(written, outline.roles, outline.hierarchies, outline.missing)
-    drawn = {change.column for change in plan.changes if change.kind in _DRAWN}
+    drawn = {change.column for change in plan.changes if CellDifference.OTHER in change.kind.meaning.differences}
     return compare_stored(plan.table, published, taken, drawn)
 
 
@@ -162,7 +159,7 @@ def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
 
 def _decide_types(policy: Policy, plan: StoredPlan) -> dict[str, pl.DataType]:
     """Types by the cells that are left, for columns read from text: one hidden cell may have decided their type."""
-    hides = any(change.starred or change.kind in _HIDING for change in plan.changes)
+    hides = any(change.starred or change.kind.meaning.hides_cells for change in plan.changes)
     if has_stored_types(policy.data.path) or not (hides or plan.leaves_rows_out):
         return {}
     schema = plan.outline.frame.schema

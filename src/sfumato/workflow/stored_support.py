@@ -13,7 +13,7 @@ from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_eng
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
 from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explain_unstored_hiding
-from sfumato.protect.stored_plan import STORED_METHODS, explain_unstored
+from sfumato.protect.stored_plan import explain_unstored, list_stored_methods
 from sfumato.workflow.policy import DEMO, Policy
 
 _RUNS = (
@@ -51,7 +51,7 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
 
 def describe_supported() -> str:
     """What duckdb and Spark run, in words."""
-    methods = [known.words for known in STORED_METHODS.values()]
+    methods = list_stored_methods()
     listed = f"{', '.join(methods[:-1])} or {methods[-1]}"
     return f"{listed} as the only method, {_RUNS}"
 

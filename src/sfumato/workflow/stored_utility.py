@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sfumato.change import ChangeKind
+from sfumato.change_kinds import LossMeasure
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.stored_claims import StoredEvidence, count_stored_sizes
 from sfumato.measure.entries.stored_entries import measure_blanked_share
@@ -56,18 +56,19 @@ def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, floa
 
 
 def _measure_changed_share(release: Release, evidence: StoredEvidence) -> float:
-    """The share of known cells of capped columns that differ, as the comparison with the originals found them."""
+    """The share of known cells of recoded columns that differ, as the comparison with the originals found them."""
     assert evidence.comparison is not None
     compared = evidence.comparison
-    names = [change.column for change in release.changes if change.kind is ChangeKind.CAPPED]
+    shares = LossMeasure.CHANGED_KNOWN_CELLS
+    names = [change.column for change in release.changes if change.kind.meaning.loss is shares]
     missing = compared.original.rows.count_missing()
     known = sum(len(compared.original) - missing[name] for name in names)
     return sum(compared.differences[name].changed for name in names) / known if known else 0.0
 
 
-_LOSSES: dict[ChangeKind, Callable[[StoredPairs], float]] = {
-    ChangeKind.NOISE: measure_noise_loss,
-    ChangeKind.INTERVALS: measure_interval_loss,
+_LOSSES: dict[LossMeasure, Callable[[StoredPairs], float]] = {
+    LossMeasure.NOISE_SHARE: measure_noise_loss,
+    LossMeasure.MIDPOINT_SHARE: measure_interval_loss,
 }
 
 
@@ -76,9 +77,10 @@ def _measure_chance(release: Release, evidence: StoredEvidence) -> dict[str, flo
     assert evidence.comparison is not None
     losses = []
     for change in release.changes:
-        if change.kind in _LOSSES:
-            losses.append(_LOSSES[change.kind](find_pairs(evidence, change.column)))
-        elif change.kind is ChangeKind.ANSWERED:
+        loss = change.kind.meaning.loss
+        if loss in _LOSSES:
+            losses.append(_LOSSES[loss](find_pairs(evidence, change.column)))
+        elif loss is LossMeasure.PUBLISHED_LAW:
             law = release.public[change.column]
             losses.append(1 - abs(float(law["p"]) - float(law["q"])))
     return {**measure_stored_moments(evidence.comparison), "loss": sum(losses) / len(losses)}

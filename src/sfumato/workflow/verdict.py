@@ -34,12 +34,7 @@ UNIQUE_LIMIT = 0.1
 """The share of unique rows from which exact columns are refused or warned of."""
 ALARMING = 0.2
 """An attack that is right so much more often than blind guessing is alarming."""
-_NOT_ORIGINAL = frozenset({ChangeKind.NOISE, ChangeKind.DRAWN, ChangeKind.CODED})
-"""Cells of these kinds are known to nobody, so that being unique by them singles nobody out."""
 _NOBODY = "nobody could be tried"
-_EXACT = frozenset({ChangeKind.KEPT, ChangeKind.BLANKED})
-_TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.GROUPED, ChangeKind.OTHER}
-"""Columns of these kinds publish values of the originals: a name that stands in another row is still a name."""
 
 
 class VerdictStatus(StrEnum):
@@ -151,7 +146,7 @@ def _keep_exact_columns(
     """What was accepted and does leave: not a column that a method removed or changed."""
     kinds = _gather_kinds(changes)
     left = get_outline(published).frame.columns
-    return {name: why for name, why in accepted.items() if name in left and kinds.get(name, _EXACT) <= _TELLING}
+    return {name: why for name, why in accepted.items() if name in left and _may_name_people(kinds.get(name, ()))}
 
 
 def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable, original: AnyTable) -> dict[str, Any]:
@@ -168,7 +163,7 @@ def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable, 
 def split_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The published columns by which a person could be looked up, and the others."""
     kinds, columns = _gather_kinds(changes), get_outline(published).frame.columns
-    others = tuple(name for name in columns if kinds.get(name, frozenset()) & _NOT_ORIGINAL)
+    others = tuple(name for name in columns if any(kind.meaning.known_to_nobody for kind in kinds.get(name, ())))
     return tuple(name for name in columns if name not in others), others
 
 
@@ -197,19 +192,24 @@ def _gather_kinds(changes: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[C
     return kinds
 
 
+def _may_name_people(kinds: Iterable[ChangeKind]) -> bool:
+    """Whether a column that was changed in these ways may publish values of the originals."""
+    return all(kind.meaning.publishes_originals for kind in kinds)
+
+
 def list_objections(
     changes: Iterable[Mapping[str, Any]], published: AnyTable, accepted: Iterable[str] = ()
 ) -> tuple[Objection, ...]:
     """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
     kinds, fine, columns = _gather_kinds(changes), set(accepted), get_outline(published).frame.columns
-    telling = [n for n in columns if n not in fine and kinds.get(n, _EXACT) <= _TELLING]
+    telling = [n for n in columns if n not in fine and _may_name_people(kinds.get(n, ()))]
     named = [
         Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
         for proposal in _propose_roles(published, telling)
         if proposal.role is Role.IDENTIFYING and not proposal.by_counts
     ]
     fine |= {name for objection in named for name in objection.columns}
-    exact = [n for n in columns if n not in fine and kinds.get(n, _EXACT) <= _EXACT]
+    exact = [n for n in columns if n not in fine and all(kind.is_exact for kind in kinds.get(n, ()))]
     loose = [name for name in exact if published.roles.get(name) is Role.INSENSITIVE]
     return (*named, *_object_to_unique_rows(find_unique(published, loose, most=2)))
 

@@ -317,3 +317,27 @@ def test_progress_is_told() -> None:
     with listen_to_progress(lambda step, done, total: told.append(step)):
         EncodeForTrees(target="risk").new_key(some_table())
     assert {"sorting values", "drawing codes"} <= set(told)
+
+
+@pytest.mark.parametrize("order", ["as_read", "shuffled"])
+@pytest.mark.parametrize("words", [True, False], ids=["words alone", "numbers and words"])
+def test_codes_are_released_in_any_order_and_without_numbers(tmp_path: Path, order: str, words: bool) -> None:
+    """Trees were compared row by row although the rows were shuffled, and words alone have no tree of scikit-learn."""
+    chance = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {
+            "ill": chance.choice(["flu", "gout", "ulcer"], 60),
+            "sex": chance.choice(["f", "m"], 60),
+            **({} if words else {"age": chance.integers(20, 60, 60)}),
+        }
+    )
+    frame.write_csv(tmp_path / "people.csv")
+    policy = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"sensitive": ["sex"], "insensitive": [name for name in frame.columns if name != "sex"]},
+        "protect": [{"method": "encode_for_trees", "target": "sex"}],
+        "output": {"order": order},
+    }
+    done = sf.run(sf.Policy.model_validate(policy), tmp_path / "out")
+    assert done.published
+    assert [finding.measured for finding in done.findings if finding.property == "trees_that_differ"] == [0]

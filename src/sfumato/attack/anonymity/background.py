@@ -23,7 +23,7 @@ from sfumato.attack.anonymity.candidates import (
     draw_tried_people,
 )
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -40,6 +40,10 @@ class BackgroundKnowledge(Attack):
     Machanavajjhala et al. 2006.
     """
 
+    story: ClassVar[str] = (
+        "A colleague looks a person up by {known}, finds several values of {any}, and knows which of them are wrong."
+    )
+    guesses: ClassVar[GuessedColumns] = "sensitive"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "excluded")
 
     attack: Literal["background_knowledge"] = "background_knowledge"

@@ -50,6 +50,10 @@ class Composition(Attack):
     Ganta, Kasiviswanathan, Smith 2008.
     """
 
+    story: ClassVar[str] = (
+        "An insurer buys another release, looks up a person who is in both, and keeps the values of {any} "
+        "that both allow."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column",)
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
 

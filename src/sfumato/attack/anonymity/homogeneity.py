@@ -23,7 +23,7 @@ from sfumato.attack.anonymity.candidates import (
     look_up_candidates,
 )
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -42,6 +42,10 @@ class Homogeneity(Attack):
     with l ≥ 2 leaves nothing to a share of 1. Machanavajjhala et al. 2006.
     """
 
+    story: ClassVar[str] = (
+        "A neighbour looks a person up by {known}, finds several rows, and sees that they all have the same {any}."
+    )
+    guesses: ClassVar[GuessedColumns] = "sensitive"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
 
     attack: Literal["homogeneity"] = "homogeneity"

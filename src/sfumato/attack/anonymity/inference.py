@@ -51,6 +51,9 @@ class Inference(Attack):
     data. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 
+    story: ClassVar[str] = (
+        "A colleague knows a person's {known}, and reads their {target} off the most similar published row."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known", "attempts", "neighbours", "tolerance")
 
     attack: Literal["inference"] = "inference"

@@ -42,6 +42,10 @@ class Linkability(Attack):
     whose halves are joined by likeness alone. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 
+    story: ClassVar[str] = (
+        "Two firms hold different columns about the same people, one {known}, the other {others}. The "
+        "release tells them whom they share."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("known", "neighbours", "attempts")
 
     attack: Literal["linkability"] = "linkability"

@@ -26,6 +26,10 @@ class Linking(Attack):
     of El Emam and Dankar 2008.
     """
 
+    story: ClassVar[str] = (
+        "A neighbour knows that a person is in the table, and knows the person's {known}. The neighbour "
+        "finds the published rows that match, and guesses one of them."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("knowledge",)
     private_fields: ClassVar[tuple[str, ...]] = ("external",)
 

@@ -66,6 +66,10 @@ class Minimality(Attack):
     sound (suppression, other models or methods) the adversary reads shares, and the facts say why. Wong et al. 2007.
     """
 
+    story: ClassVar[str] = (
+        "An insider knows everybody's {known}, asks why they are not published in more detail, and concludes "
+        "what {target} more detail would have shown."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
     private_fields: ClassVar[tuple[str, ...]] = ("values",)
 

@@ -49,6 +49,9 @@ class Similarity(Attack):
     does not help; t-closeness is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
     """
 
+    story: ClassVar[str] = (
+        "A neighbour looks a person up by {known}, finds several values of {target}, and sees that all mean the same."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "width")
     private_fields: ClassVar[tuple[str, ...]] = ("groups",)
 

@@ -25,7 +25,7 @@ from sfumato.attack.anonymity.likelihood import (
     price_nearness,
 )
 from sfumato.attack.anonymity.links import Links, linked, match_equal, require_in_both
-from sfumato.attack.anonymity.recoding import RECODED, Recoding, list_recodings
+from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
@@ -37,7 +37,6 @@ from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
 from sfumato.table import Table
 
-_TRUTHFUL = {ChangeKind.KEPT, ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.CAPPED}
 _NOT_RECODED = Recoding({})
 _MOST_PAIRS, _FEWEST_TRIED = 400_000_000, 1_000
 LookUp = Callable[[Table], Links]
@@ -191,13 +190,12 @@ class _ColumnKinds(NamedTuple):
             labels = LabelColumn.of(release.data, name)
             present = labels.levels[np.flatnonzero(np.bincount(labels.codes))]
             are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
-            kinds = {change.kind for change in release.changes_of(name)}
-            truthful = _TRUTHFUL | (RECODED if name in recoding.rules else set())
+            kinds, has_rule = release.kinds_of(name), name in recoding.rules
+            untrue = {kind for kind in kinds if not (kind.meaning.truthful or (has_rule and kind.meaning.read_rule))}
             if name in laws:
                 kind = "law"
             elif kinds:
-                blank = "blanked" if kinds <= truthful | {ChangeKind.BLANKED} else "loose"
-                kind = "truthful" if kinds <= truthful else blank
+                kind = "loose" if untrue - {ChangeKind.BLANKED} else "blanked" if untrue else "truthful"
             else:  # nothing is stated: cells are truthful if they may be
                 kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
             found[kind].append(name)
@@ -216,7 +214,7 @@ class _ColumnKinds(NamedTuple):
 
 
 def _list_columns_of(release: Release, names: Sequence[str], kind: ChangeKind) -> tuple[str, ...]:
-    return tuple(name for name in names if any(change.kind is kind for change in release.changes_of(name)))
+    return tuple(name for name in names if kind in release.kinds_of(name))
 
 
 def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:

@@ -18,7 +18,7 @@ import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import trace_people
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.answers.proportions import encode_answers, estimate_joint, estimate_proportions
@@ -42,6 +42,11 @@ class LikeliestAnswer(Attack):
     Evfimievski, Gehrke, Srikant 2003.
     """
 
+    story: ClassVar[str] = (
+        "An employer reads a person's published {target}, knows that chance may have said so too, and infers "
+        "the likely truth."
+    )
+    guesses: ClassVar[GuessedColumns] = "answers"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
     attack: Literal["likeliest_answer"] = "likeliest_answer"

@@ -30,7 +30,7 @@ from sfumato.attack.answers.likeliest_answer import (
     count_true_guesses,
     get_published_frame,
 )
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel, answer_by_chance, get_channel, list_answered_columns
@@ -51,6 +51,8 @@ class RepeatedAnswers(Attack):
     Pihur, Korolova 2014.
     """
 
+    story: ClassVar[str] = "An insurer gets {target} of every year, and believes of each customer what most years say."
+    guesses: ClassVar[GuessedColumns] = "answers"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
 

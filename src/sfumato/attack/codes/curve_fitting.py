@@ -36,6 +36,9 @@ class CurveFitting(Attack):
     radius, in the median of many trials with points at random codes and in the column where most are. Bu et al. 2007.
     """
 
+    story: ClassVar[str] = (
+        "A miner guesses what some codes of {target} stand for, and draws a line through these points."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "fit", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_fitting"] = "curve_fitting"
@@ -80,6 +83,10 @@ class CurveCombination(Attack):
     diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
     """
 
+    story: ClassVar[str] = (
+        "A miner guesses what some codes of {target} stand for, draws three curves through these points, and "
+        "believes a value if two of them agree."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_combination"] = "curve_combination"

@@ -36,6 +36,10 @@ class FamilyMatching(Attack):
     permuted values do, and so does a column that is far from every common family.
     """
 
+    story: ClassVar[str] = (
+        "A provider knows what kind of distribution {target} has and what a few codes stand for, works out "
+        "the parameters, and reads off all other values."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "family", "points", "bad", "radius", "trials")
 
     attack: Literal["family_matching"] = "family_matching"

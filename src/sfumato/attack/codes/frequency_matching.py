@@ -38,6 +38,10 @@ class FrequencyMatching(Attack):
     the median of many samples and in the column where most are.
     """
 
+    story: ClassVar[str] = (
+        "A rival knows how often each value of {target} occurs; even among shuffled codes, the most common "
+        "code is the most common value."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
 
     attack: Literal["frequency_matching"] = "frequency_matching"

@@ -32,6 +32,9 @@ class QuantileMatching(Attack):
     values do.
     """
 
+    story: ClassVar[str] = (
+        "A rival who has values of {target} of its own sorts the codes, and reads the values off its own sorted column."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
 
     attack: Literal["quantile_matching"] = "quantile_matching"

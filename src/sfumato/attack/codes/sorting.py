@@ -34,6 +34,9 @@ class Sorting(Attack):
     largest code instead. The facts state what share of distinct codes is cracked. Bu et al. 2007.
     """
 
+    story: ClassVar[str] = (
+        "A miner knows which values of {target} occur; the codes, sorted, are the values in their order."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knows_range", "radius")
 
     attack: Literal["sorting"] = "sorting"

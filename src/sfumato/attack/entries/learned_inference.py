@@ -49,6 +49,9 @@ class LearnedInference(Attack):
     who are not in the data. Releases against rules (Aggarwal, Pei, Zhang 2006) do not promise to withstand this attack.
     """
 
+    story: ClassVar[str] = (
+        "A data scientist downloads the table, trains a model, and lets it fill in the blank entries of {target}."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)

@@ -46,6 +46,9 @@ class RuleInference(Attack):
     Zhang 2006.
     """
 
+    story: ClassVar[str] = (
+        "A stranger downloads the table, sees blank entries of {target}, and looks up what similar people have there."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)

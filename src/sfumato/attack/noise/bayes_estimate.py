@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.noisy_numbers import (
     ValueAttack,
     choose_noisy_columns,
@@ -46,6 +47,10 @@ class BayesEstimate(ValueAttack):
     estimate some gain. Huang, Du, Chen 2005.
     """
 
+    story: ClassVar[str] = (
+        "A statistician knows the distribution of {target} and the law of the noise, and estimates each true value."
+    )
+    guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "evidence")
 
     attack: Literal["bayes_estimate"] = "bayes_estimate"

@@ -20,6 +20,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
+from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.heaviest_window import HeaviestWindow
 from sfumato.attack.noise.noisy_numbers import (
     ColumnPrior,
@@ -58,6 +59,10 @@ class LikeliestValue(ValueAttack):
     Intervals (`discretize`) give this attack nothing to weigh. Agrawal, Aggarwal 2001.
     """
 
+    story: ClassVar[str] = (
+        "An employer sees that values of {target} cluster, and assigns each noisy one to the likeliest cluster."
+    )
+    guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
 
     attack: Literal["likeliest_value"] = "likeliest_value"

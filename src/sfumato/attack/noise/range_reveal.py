@@ -54,6 +54,10 @@ class RangeReveal(NumberAttack):
     Aggarwal 2001.
     """
 
+    story: ClassVar[str] = (
+        "A reader knows which values of {target} nobody has and how large noise can be, and concludes in "
+        "which range the true value lies."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
 
     attack: Literal["range_reveal"] = "range_reveal"

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
+from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.noisy_numbers import (
     ValueAttack,
     choose_noisy_columns,
@@ -45,6 +46,10 @@ class SpectralFilter(ValueAttack):
     Kargupta and others 2003.
     """
 
+    story: ClassVar[str] = (
+        "An analyst finds that a few factors explain the noisy columns {target}, and removes everything else as noise."
+    )
+    guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance")
 
     attack: Literal["spectral_filter"] = "spectral_filter"

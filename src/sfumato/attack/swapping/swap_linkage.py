@@ -25,7 +25,7 @@ from sfumato.attack.anonymity.candidates import (
     draw_tried_people,
 )
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
@@ -58,6 +58,8 @@ class SwapLinkage(Attack):
     value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
     """
 
+    story: ClassVar[str] = "A colleague knows a person's {known}, finds the rows that match, and reads {any} there."
+    guesses: ClassVar[GuessedColumns] = "swapped"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
 
     attack: Literal["swap_linkage"] = "swap_linkage"

@@ -48,6 +48,9 @@ class CopiedRecords(Attack):
     same is right only by chance and similarity. Platzer, Reutterer 2021.
     """
 
+    story: ClassVar[str] = (
+        "Somebody finds a synthetic row with a neighbour's {known}, and believes that it is the neighbour's."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
 
     attack: Literal["copied_records"] = "copied_records"

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
+from sfumato.measure.alignment import align_originals
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.codes.c45_equality import count_c45_differences, is_same_c45_tree
 from sfumato.mine.codes.c45 import C45Tree
@@ -107,7 +108,9 @@ def trees_that_differ(
     `columns` hold numbers. `words` are columns of text, of which only C4.5 makes use. Ties are looked for in
     trees of scikit-learn alone: those of C4.5 must be equal.
     """
-    differ = _count_sklearn_differences(published, original, target, columns, up_to_ties) if SKLEARN in learners else 0
+    differ = 0
+    if SKLEARN in learners and columns:  # it grows no tree on words
+        differ += _count_sklearn_differences(published, original, target, columns, up_to_ties)
     if C45 in learners:
         differ += count_c45_differences(published, original, target, columns, words)
     return differ
@@ -130,8 +133,9 @@ def _count_sklearn_differences(
 def _count_different_trees(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
     words, learners = tuple(arguments.get("words", ())), tuple(arguments.get("learners", (SKLEARN,)))
-    target = str(arguments["target"])
-    return trees_that_differ(evidence.published, evidence.original, target, columns, ties, words, learners)
+    target, original = str(arguments["target"]), evidence.original
+    aligned = original.with_frame(align_originals(original, evidence.published, evidence.rows))
+    return trees_that_differ(evidence.published, aligned, target, columns, ties, words, learners)
 
 
 checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))

@@ -22,7 +22,7 @@ from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.rebuild import rebuild_columns
 from sfumato.details import AnonymityDetails
-from sfumato.errors import ImpossibleRelease, PolicyError
+from sfumato.errors import ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.grouping import Grouping
@@ -77,6 +77,9 @@ class Generalize(Method):
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
     hides_in_crowds: ClassVar[bool] = True
+    loss_meaning: ClassVar[str] = 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the detail kept", "mean over the quasi-identifying columns")
+    loses_detail: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = (
         "models",
         "suppression_limit",
@@ -193,7 +196,8 @@ class Generalize(Method):
         """The weight of each quasi-identifying column; None if all weigh the same."""
         unknown = [name for name in self.weights if name not in names]
         if unknown:
-            raise PolicyError(f"weights name {', '.join(unknown)}, which is not a quasi-identifying column")
+            named = f"weights name {quote_names(unknown)}, which is not a quasi-identifying column"
+            raise PolicyError(f"{named}{ask_meant(unknown, names)}")
         return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
     def search_levels(

@@ -19,10 +19,11 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.table import Table
@@ -85,9 +86,8 @@ class GroupRareValues(Method):
         )
 
     def _refuse_unfit(self, table: Table) -> None:
+        refuse_unpublished(table, self.columns)
         for name in self.columns:
-            if name not in table.frame.columns or name in table.identifying:
-                raise PolicyError(f'{table.source}: "{name}" is not a column that can be published')
             kind = table.frame[name].dtype
             if not (kind.is_integer() or kind in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)):
                 raise DataError(

@@ -25,7 +25,7 @@ from sfumato.data.label_choice import choose_label, choose_range
 from sfumato.data.label_ranges import read_positions
 from sfumato.data.published_labels import Domain, format_range
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.models import KAnonymity
@@ -39,6 +39,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -57,6 +58,9 @@ class KOptimize(Method):
 
     iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"
     hides_in_crowds: ClassVar[bool] = True
+    loss_meaning: ClassVar[str] = 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the detail kept", "mean over the quasi-identifying columns")
+    loses_detail: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "metric", "target", "suppress", "seconds")
 
     method: Literal["k_optimize"] = "k_optimize"
@@ -119,8 +123,7 @@ class KOptimize(Method):
     def _number_target_classes(self, table: Table) -> Codes | None:
         if self.target is None:
             return None
-        if self.target not in table.frame.columns or self.target in table.identifying:
-            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column that can be published')
+        refuse_unpublished(table, (self.target,))
         return spell_cells(table.frame[self.target]).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
 
     def _search(self, columns: Sequence[_OrderedColumn], labels: Codes | None) -> BestCuts:

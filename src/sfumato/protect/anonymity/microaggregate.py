@@ -27,6 +27,7 @@ from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.protect.synthesis.number_spelling import NumberSpelling
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -56,6 +57,13 @@ class Microaggregate(Method):
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "microaggregation"
     hides_in_crowds: ClassVar[bool] = True
+    loss_meaning: ClassVar[str] = (
+        "Of the spread (variance) of the quasi-identifying columns, the share that lies within the groups."
+    )
+    kept_meaning: ClassVar[tuple[str, str]] = (
+        "of the spread kept",
+        "variance between groups, quasi-identifying columns",
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")
 
     method: Literal["microaggregate"] = "microaggregate"
@@ -108,9 +116,7 @@ class Microaggregate(Method):
     def _choose_columns(self, table: Table) -> tuple[str, ...]:
         """The columns that are aggregated; raise an error if one that an adversary knows would stay unchanged."""
         wanted = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
-        strange = [name for name in wanted if name not in table.frame.columns or name in table.identifying]
-        if strange:
-            raise PolicyError(f"{table.source}: {quote_names(strange)} is not a column that can be published")
+        refuse_unpublished(table, wanted)
         left = [name for name in table.quasi_identifying if name not in wanted]
         if left:
             raise PolicyError(

@@ -37,6 +37,8 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
+RUNS = "generalize with global recoding"
+"""What of the method runs, for errors."""
 _MOST_FLAGS = 1 << 26
 
 

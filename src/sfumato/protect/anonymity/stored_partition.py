@@ -44,6 +44,8 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
+RUNS = "partition"
+"""What of the method runs, for errors."""
 _FEWEST = 1 << 16
 _BYTES_A_LINE = 500
 """What cutting and clustering hold for each line, with six columns."""

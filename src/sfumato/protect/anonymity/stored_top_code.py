@@ -21,6 +21,8 @@ from sfumato.protect.anonymity.top_code import KnownNumbers, Limits, TopCode
 from sfumato.protect.rowwise_plan import RowwisePlan
 from sfumato.randomness import Randomness
 
+RUNS = "top_code"
+"""What of the method runs, for errors."""
 _BYTES_A_NUMBER = 64
 """What it takes to count a number, sort it and clip it."""
 _FEWEST = 1 << 16

@@ -21,10 +21,11 @@ from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -41,6 +42,8 @@ class TopCode(Method):
 
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "top and bottom coding"
+    loss_meaning: ClassVar[str] = "Of the known values in the capped columns, the share that was capped."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of values not capped", "in the capped columns")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "k", "ends", "share", "caps", "floors")
 
     method: Literal["top_code"] = "top_code"
@@ -100,14 +103,16 @@ class TopCode(Method):
         """Stop if the columns cannot be coded, by their names and types; the table may come without its rows."""
         if not rows:
             raise DataError(f"{table.source}: the table has no rows")
+        refuse_unpublished(table, self.columns)
         for name in self.columns:
-            if name not in table.frame.columns or name in table.identifying:
-                raise PolicyError(f'{table.source}: "{name}" is not a column that can be published')
             if not (table.frame[name].dtype.is_integer() or table.frame[name].dtype.is_float()):
                 raise _explain_no_numbers(table.source, name)
         strange = sorted({*self.caps, *self.floors} - set(self.columns))
         if strange:
-            raise PolicyError(f"{table.source}: caps or floors name {', '.join(strange)}, which `columns` does not")
+            raise PolicyError(
+                f"{table.source}: caps or floors name {quote_names(strange)}, which `columns` does not"
+                f"{ask_meant(strange, self.columns)}"
+            )
 
     def choose_limits(self, known: KnownNumbers, source: str, name: str) -> Limits:
         """The floor and the cap of a column: given, or chosen so that enough rows reach them."""

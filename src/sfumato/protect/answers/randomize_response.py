@@ -22,7 +22,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnswerDetails
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.key import Key
 from sfumato.progress import report_progress
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
@@ -31,6 +31,7 @@ from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import ask_published
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, describe_channel, design_channel
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
@@ -61,6 +62,8 @@ class RandomizeResponse(Method):
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
+    loss_meaning: ClassVar[str] = "The share of answers that are drawn at random, whatever the truth is."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of answers depend on the truth", "the rest are drawn at random")
     public_fields: ClassVar[tuple[str, ...]] = ("column", "p", "epsilon", "kind", "categories", "missing", "person")
     private_fields: ClassVar[tuple[str, ...]] = ("memory",)
 
@@ -197,7 +200,7 @@ class RandomizeResponse(Method):
             names_text = quote_names(strange or names) or "nothing"
             raise PolicyError(
                 f"{table.source}: `column` names {names_text}; it must name one or more different columns that are "
-                "published"
+                f"published{ask_published(table, strange)}"
             )
         return names
 
@@ -220,6 +223,7 @@ class RandomizeResponse(Method):
             raise PolicyError(
                 f"{table.source}: {reason}; name columns other than the answers as `person`, or make some "
                 "identifying. An earlier method removes identifying columns: put this method first"
+                f"{ask_meant((name for name in strange if name not in answers), table.frame.columns)}"
             )
         unknown = int(table.frame.select(pl.any_horizontal(pl.col(list(person)).is_null())).to_series().sum())
         if unknown:

@@ -21,6 +21,8 @@ from sfumato.public.answer_channel import NO_ANSWER
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
+RUNS = "randomize_response drawn afresh"
+"""What of the method runs, for errors."""
 MOST_CATEGORIES = 1 << 16
 """More different answers than that are not taken from the data."""
 

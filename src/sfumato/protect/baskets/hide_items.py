@@ -44,6 +44,8 @@ class HideItems(Method):
     utility = "baskets"
     section = "hiding"
     iso_20889: ClassVar[str] = "local suppression"
+    loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
     private_fields: ClassVar[tuple[str, ...]] = ("items",)
 

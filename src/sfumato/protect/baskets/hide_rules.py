@@ -74,6 +74,8 @@ class HideRules(Method):
     utility = "baskets"
     section = "hiding"
     iso_20889: ClassVar[str] = "local suppression"
+    loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
     private_fields: ClassVar[tuple[str, ...]] = ("rules", "itemsets", "file")
 
@@ -136,6 +138,11 @@ class HideRules(Method):
         description = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
         counts = {"rules": len(self.rules), "itemsets": len(self.itemsets)}
         return description | counts | {"more_from_a_file": self.file is not None}
+
+    @classmethod
+    def find_mark(cls, parameters: Mapping[str, Any]) -> str:
+        """Unknown items end in a mark."""
+        return MARK if parameters["strategy"] == "block" else ""
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find the baskets of each rule, and change some of them until none shows."""

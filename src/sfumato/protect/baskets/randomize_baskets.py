@@ -59,6 +59,10 @@ class RandomizeBaskets(Method):
     loss_meaning: ClassVar[str] = (
         "The share of items, present or absent, that are drawn at random, whatever the truth is."
     )
+    kept_meaning: ClassVar[tuple[str, str]] = (
+        "of items depend on the truth",
+        "present or absent; the rest are drawn at random",
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("keep", "add", "epsilon", "operator", "cutoff", "level", "items")
 
     method: Literal["randomize_baskets"] = "randomize_baskets"

@@ -40,10 +40,14 @@ class EncodeBloom(KeyedMethod):
     """
 
     shape: ClassVar[str] = "baskets"
+    holds: ClassVar[tuple[str, str]] = ("bit that is set", "bits that are set")
     gives: ClassVar[str] = "baskets"
     maturity: ClassVar[str] = "for study"
     utility = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (keyed hashing)"
+    loss_meaning: ClassVar[str] = "Of the items that a basket does not hold, the share that its filter shows."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of absent items not shown", "filters show the rest by collision")
+    decodes_loss: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("bits", "hashes", "keyed")
 
     method: Literal["encode_bloom"] = "encode_bloom"

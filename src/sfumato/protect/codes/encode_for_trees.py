@@ -22,7 +22,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.roles import Role
 from sfumato.details import CodeDetails
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.c45 import MOST_CLASSES
 from sfumato.mine.codes.learner_columns import (
@@ -67,6 +67,8 @@ class EncodeForTrees(KeyedMethod):
     utility = "codes"
     section = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
+    loss_meaning: ClassVar[str] = "None: the key decodes every code."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the detail kept", "for the holder of the key")
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "columns",
@@ -164,7 +166,7 @@ class EncodeForTrees(KeyedMethod):
                 threshold=len(data),
                 bound="exactly",
                 measure="rows",
-                meaning="Every row is present, in its position.",
+                meaning="Every row is present.",
             )
         )
         return tuple(claims)
@@ -201,7 +203,8 @@ class EncodeForTrees(KeyedMethod):
             return fit
         unfit = [name for name in self.columns if name not in fit]
         if unfit:
-            raise PolicyError(f"{table.source}: {quote_names(unfit)} is not a published column of numbers")
+            named = f"{table.source}: {quote_names(unfit)} is not a published column of numbers"
+            raise PolicyError(f"{named}{ask_meant(unfit, fit)}")
         return tuple(dict.fromkeys(self.columns))
 
     def _list_category_columns(self, table: Table) -> tuple[str, ...]:
@@ -212,7 +215,8 @@ class EncodeForTrees(KeyedMethod):
 
     def _list_published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:
-            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table')
+            meant = ask_meant((self.target,), table.frame.columns)
+            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table{meant}')
         identifying = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
         return tuple(name for name in table.frame.columns if name != self.target and name not in identifying)
 

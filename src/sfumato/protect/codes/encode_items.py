@@ -49,10 +49,14 @@ class EncodeItems(KeyedMethod):
     """
 
     shape: ClassVar[str] = "baskets"
+    holds: ClassVar[tuple[str, str]] = ("code", "codes")
     gives: ClassVar[str] = "baskets"
     utility = "codes"
     maturity: ClassVar[str] = "for study"  # both kinds are read by who knows how often items are bought
     iso_20889: ClassVar[str] = "cryptographic tools (deterministic encryption)"
+    loss_meaning: ClassVar[str] = "Of the published codes, the share that was added to hide supports."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the codes stand for items", "the rest were added")
+    decodes_loss: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 
     method: Literal["encode_items"] = "encode_items"

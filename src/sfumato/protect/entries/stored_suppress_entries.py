@@ -29,6 +29,8 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing
 
+RUNS = "suppress_entries against rules"
+"""What of the method runs, for errors."""
 _BYTES_A_CELL, _BYTES_A_ROW = 12, 60
 """What mining holds of each published cell and each row at its peak; checking the release holds less."""
 _BYTES_A_VALUE = 400

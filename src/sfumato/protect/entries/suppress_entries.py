@@ -24,7 +24,7 @@ from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretization import cut_at, cut_equal_width
 from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
 from sfumato.details import EntryDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant
 from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
@@ -83,6 +83,8 @@ class SuppressEntries(Method):
     utility = "blanks"
     section = "entries"
     iso_20889: ClassVar[str] = "local suppression"
+    loss_meaning: ClassVar[str] = "Of the entries that had a value, the share that is blank in the release."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the entries visible", "of those that had a value")
     public_fields: ClassVar[tuple[str, ...]] = (
         "confidence",
         "min_support",
@@ -222,7 +224,8 @@ class SuppressEntries(Method):
         made = []
         for name, how in self.discretize.items():
             if name not in frame.columns:
-                raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column')
+                meant = ask_meant((name,), frame.columns)
+                raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{meant}')
             hidden = pl.Series(private[:, frame.columns.index(name)])
             seen = frame[name].set(hidden, None)
             if not seen.count():

@@ -23,11 +23,12 @@ from pydantic import Field, model_validator
 
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import NoiseDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import ask_published
 from sfumato.protect.noise.cut_columns import CutColumn, Cuts
 from sfumato.protect.noise.disturbed_column import DisturbedColumn, ShownNumbers, compute_noise_losses, publish_cells
 from sfumato.protect.noise.noise_claims import list_noise_claims
@@ -92,6 +93,8 @@ class AddNoise(Method):
         broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
         return "for study" if broken else "stable"
 
+    loss_meaning: ClassVar[str] = "Of the spread (variance) of the published numbers, the share that is noise."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the spread is data", "variance of noisy columns; the rest is noise")
     public_fields: ClassVar[tuple[str, ...]] = (
         "columns",
         "kind",
@@ -246,12 +249,13 @@ class AddNoise(Method):
         if strange or not requested or len(set(requested)) < len(requested):
             raise PolicyError(
                 f"{table.source}: `columns` names {quote_names(strange or requested) or 'nothing'}; it must "
-                "name one or more different columns that are published"
+                f"name one or more different columns that are published{ask_published(table, strange)}"
             )
         for word, listed in (("ranges", self.ranges), ("discretize", self.discretize)):
             unused = [name for name in (listed if isinstance(listed, Mapping) else ()) if name not in requested]
             if unused:
-                raise PolicyError(f"`{word}` lists {quote_names(unused)}, to which no noise is added")
+                meant = ask_meant(unused, requested)
+                raise PolicyError(f"`{word}` lists {quote_names(unused)}, to which no noise is added{meant}")
         if self.confidence < 1e-6:
             raise PolicyError("a confidence below one in a million is meaningless; choose a greater `confidence`")
 

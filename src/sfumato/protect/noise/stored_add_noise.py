@@ -29,6 +29,8 @@ from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
+RUNS = "add_noise in columns of their own"
+"""What of the method runs, for errors."""
 MOST_VALUES = 1 << 20
 """Cuts are made between so many different values at the most."""
 

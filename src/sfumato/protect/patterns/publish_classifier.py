@@ -53,10 +53,12 @@ class PublishClassifier(Method):
     """
 
     gives: ClassVar[str] = "patterns"
+    holds: ClassVar[tuple[str, str]] = ("condition or class", "conditions and classes")
     utility = "baskets"
     section = "classifier"
     iso_20889: ClassVar[str] = "aggregation"
-    loss_meaning: ClassVar[str] = "Of the rows whose class is known, the share that the rules get wrong."
+    loss_meaning: ClassVar[str] = "Of the people whose class is known, the share that the rules get wrong."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of people classified right", "those whom the tree was grown from")
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "classes",

@@ -53,9 +53,8 @@ class PublishRules(Method):
     utility = "baskets"
     section = "patterns"
     iso_20889: ClassVar[str] = "aggregation"
-    loss_meaning: ClassVar[str] = (
-        "The mean over the rules of the originals of the error of the confidence; 1 for a rule that is not published."
-    )
+    loss_meaning: ClassVar[str] = "Mean error of the confidences; a rule that is not published counts as 100 %."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the confidences kept", "mean over the rules of the originals")
     public_fields: ClassVar[tuple[str, ...]] = ("k", "min_confidence", "consequent_length", "repair", "seconds")
     # A share next to the count in the claim would disclose the number of baskets, and so what was added.
     private_fields: ClassVar[tuple[str, ...]] = ("min_support",)

@@ -46,13 +46,14 @@ class AnonymizeSequences(Method):
     utility = "sequences"
     section = "sequences"
     iso_20889: ClassVar[str] = "local suppression"
-    loss_meaning: ClassVar[str] = (
-        "Of the elements of all sequences before and after, the share that was deleted or inserted."
-    )
     leaves_out: ClassVar[str] = (
         "Sequences that have nothing in common with a frequent one are not in the release; how many is not told."
     )
     truthful: ClassVar[bool] = False
+    loss_meaning: ClassVar[str] = (
+        "Of the elements of all sequences before and after, the share that was deleted or inserted."
+    )
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
     public_fields: ClassVar[tuple[str, ...]] = ("k", "literal")
 
     method: Literal["anonymize_sequences"] = "anonymize_sequences"

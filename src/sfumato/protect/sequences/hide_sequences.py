@@ -65,6 +65,7 @@ class HideSequences(Method):
     loss_meaning: ClassVar[str] = (
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
     )
+    kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
     public_fields: ClassVar[tuple[str, ...]] = (
         "threshold",
         "strategy",
@@ -142,6 +143,11 @@ class HideSequences(Method):
         largest = max(self.threshold, default=0) if isinstance(self.threshold, tuple) else self.threshold
         counts = {"patterns": len(self.patterns), "more_from_a_file": self.file is not None}
         return description | counts | {"threshold": largest}
+
+    @classmethod
+    def find_mark(cls, parameters: Mapping[str, Any]) -> str:
+        """A mark, if one was chosen to stand for hidden items."""
+        return MARK if parameters["mark"] == MARK else ""
 
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
         """Find every match, choose sequences and items in them, and take these away."""

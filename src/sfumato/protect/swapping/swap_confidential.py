@@ -28,6 +28,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, may_drop_rows, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import ask_published
 from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
 from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_values
@@ -77,6 +78,8 @@ class SwapConfidential(Method):
         """
         return "stable" if self.search == "random" else "for study"
 
+    loss_meaning: ClassVar[str] = "Of the values in swapped columns, the share that is not the person's own."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of values left as they were", "in the swapped columns")
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "group_share", "pattern", "search", "seconds")
 
     method: Literal["swap_confidential"] = "swap_confidential"
@@ -132,7 +135,7 @@ class SwapConfidential(Method):
         if strange or not names or len(set(names)) < len(names):
             raise PolicyError(
                 f"{table.source}: `column` names {quote_names(strange or names) or 'nothing'}; it must name "
-                "one or more different columns that are published"
+                f"one or more different columns that are published{ask_published(table, strange)}"
             )
         return names
 
@@ -146,6 +149,7 @@ class SwapConfidential(Method):
             raise PolicyError(
                 f"{table.source}: {quote_names(strange) or 'nothing'} is not a pattern by which a record could be "
                 "found; name published columns that are not confidential, or make some quasi_identifying"
+                f"{ask_published(table, strange)}"
             )
         return wanted
 

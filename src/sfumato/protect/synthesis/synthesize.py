@@ -28,6 +28,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
+from sfumato.protect.named_columns import ask_published
 from sfumato.protect.synthesis.number_spelling import NumberSpelling
 from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth, draw_rows, fit_models
 from sfumato.protect.synthesis.synthesis_columns import (
@@ -67,6 +68,10 @@ class Synthesize(Method):
     utility = "chance"
     section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
+    loss_meaning: ClassVar[str] = (
+        "How far the joint distribution of two columns moved (total variation), mean over all pairs."
+    )
+    kept_meaning: ClassVar[tuple[str, str]] = ("alike, columns in pairs", "mean overlap of joint distributions")
     public_fields: ClassVar[tuple[str, ...]] = (
         "kind",
         "columns",
@@ -232,7 +237,7 @@ class Synthesize(Method):
         if strange or len(set(given)) < len(given):
             raise PolicyError(
                 f"{table.source}: `{field}` names {quote_names(strange) or 'a column twice'}; it must "
-                "name different columns that are published and drawn"
+                f"name different columns that are published and drawn{ask_published(table, strange)}"
             )
 
     def _drop_unlisted_hierarchies(

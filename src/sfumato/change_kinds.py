@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Every kind of change that a method may state about a column, and all that follows from the statement.
+
+A kind is one line of `ChangeKind`: its words, how written cells may differ from their originals, how the loss is
+measured, what everybody may assume about a cell. Methods only name a kind. What follows is done by code that shares
+nothing with them: `measure/changes.py` refuses false statements, `measure/change_losses.py` measures the loss,
+`attack/anonymity/recoding.py` looks people up by the rule, `workflow/verdict.py` asks who is named. A field left out
+has the value that assumes the least: it trusts the column less, and never hides a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple, Self
+
+import polars as pl
+
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.recoding_rules import Recode, RecodedColumn, are_numbers, read_rounding
+
+
+class CellDifference(StrEnum):
+    """How a published cell differs from its original."""
+
+    BLANKED = "blanked"
+    """It is empty and was not."""
+    COARSER = "coarser"
+    """Its label covers the original."""
+    OTHER = "other"
+    """It has any other value."""
+
+
+class LossMeasure(StrEnum):
+    """How `measure/change_losses.py` measures what a kind of change loses, 0 to 1."""
+
+    CHANGED_CELLS = "changed_cells"
+    """The share of all cells that differ: right for any rule."""
+    CHANGED_KNOWN_CELLS = "changed_known_cells"
+    """The share of cells that differ, of those that are not empty."""
+    NOISE_SHARE = "noise_share"
+    """The share of the published variance that is noise."""
+    MIDPOINT_SHARE = "midpoint_share"
+    """The share of the variance that midpoints do not show."""
+    WITHIN_GROUPS = "within_groups"
+    """The share of the spread that is within groups."""
+    PUBLISHED_LAW = "published_law"
+    """How often chance answers, by the published law."""
+
+
+_NONE: frozenset[CellDifference] = frozenset()
+_ANY = frozenset(CellDifference)
+_BLANKED, _COARSER = frozenset({CellDifference.BLANKED}), frozenset({CellDifference.COARSER})
+_RECODED = frozenset({CellDifference.COARSER, CellDifference.OTHER})
+
+
+class KindMeaning(NamedTuple):
+    """What a kind of change says about each cell of a column."""
+
+    words: str = ""
+    """The change in a report's table of columns. Without words: changed by the method."""
+    differences: frozenset[CellDifference] = _ANY
+    """How cells may differ from their originals; any other difference stops the release."""
+    most_new_values: int | None = None
+    """How many different values may take the place of originals that they do not cover; None: any number."""
+    values_of_other_rows: bool = False
+    """Whether a new value must be one that the column had."""
+    loss: LossMeasure | None = None
+    """How gates measure the loss; None if labels show it, or nothing does."""
+    truthful: bool = False
+    """Whether a cell equals or covers its original, so that whoever knows the original finds its row."""
+    read_rule: Callable[[RecodedColumn], Recode | None] | None = None
+    """How attacks read the rule off the release, if it is public and without chance: they see people as it shows them.
+    It gives None where it cannot read it."""
+    publishes_originals: bool = True
+    """Whether cells may be values of originals: a name that stands in another row is still a name."""
+    known_to_nobody: bool = False
+    """Whether a cell is of chance or a code, so that being unique by it singles nobody out."""
+    hides_cells: bool = True
+    """Whether some originals can no longer be seen, so that the column's type must not tell of them."""
+
+
+def _read_caps(column: RecodedColumn) -> Recode | None:
+    """The smallest and the largest published number; None for words, and for numbers with noise."""
+    cells = column.cells.drop_nulls()
+    if column.facts or not are_numbers(cells, column.known):
+        return None
+    ends = cells.sort()
+    return lambda values: values.clip(ends[0], ends[-1])
+
+
+def _read_groups(column: RecodedColumn) -> Recode | None:
+    """What is published stays; all else has the label: the cell that more rows hold than people are known to."""
+    cells = column.cells
+    if not cells.count():
+        return None
+    texts = spell_cells(cells)
+    people = spell_cells(column.known).alias("cell").value_counts(name="people")
+    surplus = texts.alias("cell").value_counts(name="rows").join(people, on="cell", how="left", nulls_equal=True)
+    ranked = surplus.filter(pl.col("cell").is_not_null()).sort(
+        pl.col("rows") - pl.col("people").cast(pl.Int64).fill_null(0), pl.col("cell")
+    )
+    label, shown = ranked["cell"][-1], texts.drop_nulls().unique().implode()
+
+    def recode(others: pl.Series) -> pl.Series:
+        known = spell_cells(others)
+        stays = known.is_in(shown).fill_null(texts.null_count() > 0)
+        return known.zip_with(stays, pl.repeat(label, len(known), dtype=pl.String, eager=True)).cast(cells.dtype)
+
+    return recode
+
+
+class ChangeKind(StrEnum):
+    """What happened to the cells of a column."""
+
+    meaning: KindMeaning
+
+    def __new__(cls, value: str, meaning: KindMeaning = KindMeaning()) -> Self:  # noqa: B008 - it cannot be changed
+        """A kind by its word in certificates, and what it says."""
+        kind = str.__new__(cls, value)
+        kind._value_ = value
+        kind.meaning = meaning
+        return kind
+
+    KEPT = "kept", KindMeaning("unchanged", _NONE, truthful=True, hides_cells=False)
+    GENERALIZED = (
+        "generalized",
+        KindMeaning("generalized, row by row", _COARSER, truthful=True, publishes_originals=False, hides_cells=False),
+    )
+    RANGES = (
+        "ranges",
+        KindMeaning("ranges or sets of values", _COARSER, truthful=True, publishes_originals=False, hides_cells=False),
+    )
+    ROUNDED = (
+        "rounded",
+        KindMeaning(
+            "rounded values",
+            _RECODED,
+            loss=LossMeasure.CHANGED_KNOWN_CELLS,
+            read_rule=read_rounding,
+            publishes_originals=False,
+            hides_cells=False,
+        ),
+    )
+    CAPPED = (
+        "capped",
+        KindMeaning(
+            "extremes capped",
+            _RECODED,
+            most_new_values=2,
+            loss=LossMeasure.CHANGED_KNOWN_CELLS,
+            truthful=True,
+            read_rule=_read_caps,
+            publishes_originals=False,
+        ),
+    )
+    GROUPED = (
+        "grouped",
+        KindMeaning(
+            "rare values under one label",
+            _RECODED,
+            most_new_values=1,
+            loss=LossMeasure.CHANGED_CELLS,
+            read_rule=_read_groups,
+        ),
+    )
+    MEANS = (
+        "means",
+        KindMeaning(
+            "mean, median or mode of a group", _RECODED, loss=LossMeasure.WITHIN_GROUPS, publishes_originals=False
+        ),
+    )
+    NOISE = (
+        "noise",
+        KindMeaning(
+            "noise added",
+            _RECODED,
+            loss=LossMeasure.NOISE_SHARE,
+            publishes_originals=False,
+            known_to_nobody=True,
+            hides_cells=False,
+        ),
+    )
+    INTERVALS = (
+        "intervals",
+        KindMeaning(
+            "midpoints of intervals",
+            _RECODED,
+            loss=LossMeasure.MIDPOINT_SHARE,
+            read_rule=read_rounding,
+            publishes_originals=False,
+            hides_cells=False,
+        ),
+    )
+    SWAPPED = (
+        "swapped",
+        KindMeaning(
+            "values may be swapped",
+            values_of_other_rows=True,
+            loss=LossMeasure.CHANGED_KNOWN_CELLS,
+            hides_cells=False,
+        ),
+    )
+    DRAWN = "drawn", KindMeaning("drawn from a model", known_to_nobody=True, hides_cells=False)
+    ANSWERED = (
+        "answered",
+        KindMeaning("randomized answers", loss=LossMeasure.PUBLISHED_LAW, publishes_originals=False, hides_cells=False),
+    )
+    BLANKED = "blanked", KindMeaning("some cells blanked", _BLANKED)
+    CODED = (
+        "coded",
+        KindMeaning("codes instead of values", publishes_originals=False, known_to_nobody=True, hides_cells=False),
+    )
+    DROPPED = "dropped", KindMeaning("removed", publishes_originals=False, hides_cells=False)
+    OTHER = "other"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a cell that is not empty is the original."""
+        return self.meaning.differences <= _BLANKED

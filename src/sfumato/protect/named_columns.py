@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Columns that a method's fields name, and that a table may not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sfumato.errors import PolicyError, ask_meant, quote_names
+from sfumato.table import Table
+
+
+def list_published_columns(table: Table) -> list[str]:
+    """The columns that identify nobody."""
+    return [name for name in table.frame.columns if name not in table.identifying]
+
+
+def refuse_unpublished(table: Table, names: Iterable[str]) -> None:
+    """Stop if a method names a column that is absent or identifies people, and ask which one was meant."""
+    published = list_published_columns(table)
+    strange = [name for name in dict.fromkeys(names) if name not in published]
+    if strange:
+        what = "is not a column" if len(strange) == 1 else "are not columns"
+        raise PolicyError(
+            f"{table.source}: {quote_names(strange)} {what} that can be published{ask_meant(strange, published)}"
+        )
+
+
+def ask_published(table: Table, names: Iterable[str]) -> str:
+    """Which published columns were probably meant by names that are none of them; empty if nothing is similar."""
+    published = list_published_columns(table)
+    return ask_meant((name for name in names if name not in published), published)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""Every number that a report says of codes and of randomized baskets, counted plainly.
+
+Nothing here uses a measure of the package. What only the holder of a key can count is counted with the key.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import sfumato as sf
+from sfumato.report.wording import format_count
+from tests.contract.examples import Example
+from tests.contract.report_pages import (
+    Itemset,
+    check_both,
+    complete_rows,
+    count,
+    percent,
+    read_lines,
+    select,
+    take_baskets,
+)
+from tests.contract.runs import run_example
+
+
+def read_codes(folder: Path) -> list[set[str]]:
+    """The published baskets of codes."""
+    return [set(line.split()) for line in (folder / "release" / "data.dat").read_text(encoding="utf-8").splitlines()]
+
+
+def read_secret(folder: Path, method: str) -> dict[str, Any]:
+    """The key that stays private."""
+    sealed = json.loads((folder / "private" / f"{method}.key.json").read_text(encoding="utf-8"))
+    secret: dict[str, Any] = json.loads(base64.b64decode(sealed["content"]))["secret"]
+    return secret
+
+
+@select(sf.EncodeItems)
+def test_what_a_report_says_of_codes_for_items(example: Example, tmp_path: Path) -> None:
+    done, baskets = run_example(example, tmp_path), take_baskets(example)
+    codes, secret = read_codes(done.out), read_secret(done.out, "encode_items")
+    kinds = set().union(*codes)
+    images = {
+        item: {str(secret["codes"][place]) for place in places}
+        for item, places in zip(secret["items"], secret["images"], strict=True)
+    }
+    true = sum(len(set().union(*(images[item] for item in basket))) for basket in baskets)
+    total = sum(map(len, codes))
+    size = [
+        f"baskets in the release {len(codes)}",
+        count(len(kinds), "code"),
+        f"Data file data.dat, {len(codes)} baskets, {count(len(kinds), 'code')}",
+    ]
+    lines = read_lines(done.out / "private" / "report.html")
+    losses = {"Baskets added": len(codes) - len(baskets), "Codes added": len(kinds) - len(images)}
+    inside = [
+        *size,
+        f"of the codes stand for items {percent(true / total)}",
+        f"Loss Of the published codes, the share that was added to hide supports. | {percent(1 - true / total)} | –",
+        *complete_rows(lines, losses),
+        f"Baskets in the originals {len(baskets)}",
+    ]
+    check_both(done, size, inside)
+
+
+@select(sf.EncodeBloom)
+def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None:
+    method, done, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
+    filters = read_codes(done.out)
+    # An item's bits are common to all baskets with it, and these baskets are many and unlike.
+    bits = {
+        item: set.intersection(*(bits for basket, bits in zip(baskets, filters, strict=True) if item in basket))
+        for item in frozenset().union(*baskets)
+    }
+    feigned = sum(
+        item not in basket and bits[item] <= shown
+        for basket, shown in zip(baskets, filters, strict=True)
+        for item in bits
+    )
+    absent = sum(len(bits) - len(basket) for basket in baskets)
+    seen, total = len(set().union(*filters)), sum(map(len, filters))
+    size = [
+        f"baskets in the release {len(filters)}",
+        count(seen, "bit that is set", "bits that are set"),
+        f"Data file data.dat, {len(filters)} baskets, {count(seen, 'bit that is set', 'bits that are set')}",
+    ]
+    lines = read_lines(done.out / "private" / "report.html")
+    losses = {"Feigned items": feigned, "Bits set": float(total / (len(filters) * method.bits))}
+    inside = [
+        *size,
+        f"of absent items not shown {percent(1 - feigned / absent)}",
+        (
+            "Loss Of the items that a basket does not hold, the share that its filter shows. | "
+            f"{percent(feigned / absent)} | –"
+        ),
+        *complete_rows(lines, losses),
+        f"Baskets in the originals {len(baskets)}",
+    ]
+    check_both(done, size, inside)
+
+
+@select(sf.EncodeForTrees)
+def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path) -> None:
+    method, done, table = example.subject, run_example(example, tmp_path), example.data()
+    codes = pl.read_csv(done.out / "release" / "data.csv")
+    kept = [name for name in table.frame.columns if table.roles[name] != "identifying"]
+    assert codes.columns == kept and codes.height == len(table)
+    for name in kept:  # a code stands for one value, and a value has one code
+        pairs = set(zip(table.frame[name].to_list(), codes[name].to_list(), strict=True))
+        assert len(pairs) == table.frame[name].n_unique() == codes[name].n_unique()
+        assert not any(str(was) == str(now) for was, now in pairs if was is not None and isinstance(was, str))
+    size = [
+        f"people in the release {len(table)}",
+        f"{len(kept)} columns",
+        f"Data file data.csv, {len(table)} rows, {len(kept)} columns",
+    ]
+    numbers = [name for name in kept if table.frame[name].dtype.is_numeric()]
+    lines = read_lines(done.out / "private" / "report.html")
+    rows, notes, unsafe = [], [], 0
+    for name in numbers:
+        values = sorted(table.frame[name].unique().to_list())
+        width = values[-1] - values[0]
+        gaps, pure = width + 1 - len(values), measure_pure_share(table, name, method.target, method.min_width)
+        worst = min(2 * 0.02 * width / gaps, 1.0) if gaps else 1.0
+        rows.append(f"{name} | {len(values)} | {gaps} | {percent(pure)} | {percent(worst)}")
+        note = next(line for line in lines if line.startswith(f"{name}: "))
+        unsafe += note.startswith(f"{name}: not safe")
+        shares = [int(share) for share in re.findall(r"(\d+)%", note)]
+        assert shares == [round(100 * share) for share in (pure, gaps / (width + 1), worst)], note
+        notes.append(note)
+    inside = [
+        *size,
+        "of the detail kept 100 %",
+        (
+            f"{count(len(numbers), 'numeric column was', 'numeric columns were')} encoded. The key in private/ decodes "
+            f"the tree. {count(unsafe, 'column is', 'columns are')} not safe from someone who sorts the codes and "
+            "knows the smallest and the largest value."
+        ),
+        (
+            "The share of values that sorting reveals to within 2 % of the range, at worst. Pure pieces and gaps in "
+            "the domain protect a column."
+        ),
+        *rows,
+        *notes,
+        "Loss None: the key decodes every code. | 0 % | 0 %",
+        *complete_rows(lines, {"Suppressed rows": 0}),
+        f"People in the originals {len(table)}",
+    ]
+    check_both(done, size, inside)
+
+
+def measure_pure_share(table: sf.Table, name: str, target: str, least: int) -> float:
+    """The share of values that lie in runs of so many values, of which everybody has the same class."""
+    classes: dict[Any, set[Any]] = {}
+    for value, kind in zip(table.frame[name].to_list(), table.frame[target].to_list(), strict=True):
+        classes.setdefault(value, set()).add(kind)
+    runs: list[list[Any]] = []
+    for value in sorted(classes):
+        same = runs and classes[runs[-1][-1]] == classes[value] and len(classes[value]) == 1
+        if same:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return sum(len(run) for run in runs if len(run) >= least and len(classes[run[0]]) == 1) / len(classes)
+
+
+@select(sf.RandomizeBaskets)
+def test_what_a_report_says_of_randomized_baskets(example: Example, tmp_path: Path) -> None:
+    method, done, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
+    shown = [frozenset(map(str, basket)) for basket in sf.read_release(done.out).data.to_lists()]
+    items = sorted(frozenset().union(*baskets))
+    assert len(shown) == len(baskets)
+    lines = read_lines(done.out / "release" / "report.html")
+    size = [
+        f"baskets in the release {len(shown)}",
+        count(len(items), "item"),
+        f"Data file data.csv, {len(shown)} baskets, {count(len(items), 'item')}",
+    ]
+    if method.operator == "mask":
+        laws = {item: (take_share(method.keep, item), take_share(method.add, item)) for item in items}
+        depends = sum(keep - add for keep, add in laws.values()) / len(laws)
+        ratios = [max(keep / add, (1 - add) / (1 - keep)) for keep, add in laws.values()]
+        budget = sum(map(math.log, ratios))
+        figures = check_estimates(lines, shown, laws)
+    else:
+        assert method.operator == "cut_and_paste"
+        pasted = sum(expect_pasted(len(basket), method.cutoff) for basket in baskets)
+        depends = pasted / sum(map(len, baskets)) * (1 - method.level)
+        budget = float(done.certificate.body["losses"]["epsilon"])  # its claim is measured on its own
+        figures = [line for line in lines if re.match(r".* \| [\d.]+ % \| [\d.]+ to [\d.]+ %$", line)]
+    epsilon = format_count(round(budget, 9))
+    words = (
+        "Privacy budget ε What is published of a person is at most e^ε times as likely for one truth as for another, "
+        f"under the conditions that the claims name. Less is safer. | {epsilon}"
+    )
+    outside = [
+        *size,
+        *(line for line in lines if line.startswith("The most common items: ")),
+        "The line over an estimate is its 95 % interval. Itemsets and rules are estimated in the same way.",
+        "item | estimate | 95 % interval",
+        *figures,
+        words,
+    ]
+    inside = [
+        *size,
+        f"of items depend on the truth {percent(depends)}",
+        (
+            "Loss The share of items, present or absent, that are drawn at random, whatever the truth is. | "
+            f"{percent(1 - depends)} | –"
+        ),
+        f"{words} | –",
+        f"Baskets in the originals {len(baskets)}",
+    ]
+    check_both(done, outside, inside)
+
+
+def take_share(given: Any, item: str) -> float:
+    """A probability, or that of an item."""
+    return float(given.get(item, given["*"]) if isinstance(given, Mapping) else given)
+
+
+def expect_pasted(size: int, cutoff: int) -> float:
+    """How many items of a basket are pasted on average: any number up to the cutoff, but no more than it has."""
+    return sum(min(number, size) for number in range(cutoff + 1)) / (cutoff + 1)
+
+
+def check_estimates(lines: Iterable[str], shown: list[Itemset], laws: Mapping[str, tuple[float, float]]) -> list[str]:
+    """The estimated shares: what is published, turned round by the two probabilities, and twice its standard error."""
+    told = []
+    for line in lines:
+        cells = line.split(" | ")
+        if len(cells) == 3 and cells[0] in laws:
+            keep, add = laws[cells[0]]
+            seen = sum(cells[0] in basket for basket in shown) / len(shown)
+            estimate = (seen - add) / (keep - add)
+            low, high = (float(part) / 100 for part in re.findall(r"[\d.]+", cells[2]))
+            drawn = estimate * keep * (1 - keep) + (1 - estimate) * add * (1 - add)  # the originals are not drawn
+            half = 1.96 * math.sqrt(drawn / len(shown)) / (keep - add)
+            near = abs(low - max(estimate - half, 0)) < 0.01 and abs(high - min(estimate + half, 1)) < 0.01
+            told.append(line if near and cells[1] == percent(min(estimate, 1.0)) else f"false: {line}, but {estimate}")
+    assert len(told) == len(laws)
+    return told

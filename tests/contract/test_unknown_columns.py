@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""A column that a method's field names and the table does not have is refused by its name, alone and beside others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pydantic import ValidationError
+
+import sfumato as sf
+from sfumato.field_docs import find_field_doc
+from sfumato.randomness import Randomness
+from sfumato.workflow.chain import apply_methods
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.runs import policy_of
+from tests.contract.test_methods import released
+
+FILES = {("SuppressEntries", "private")}
+"""Fields in which a single text is a file."""
+PARTNER = sf.RandomizeResponse(column="salary_level", p=0.9, categories="from_data")
+
+
+class WrongField(NamedTuple):
+    """A method with a field that names a column which its example's table does not have."""
+
+    example: Example
+    field: str
+    column: str
+
+    def __str__(self) -> str:
+        """The name of the test."""
+        return f"{self.example.name}: {self.field}"
+
+
+def list_wrong_fields() -> Iterator[WrongField]:
+    """Every field of every method that can name a column, by its docstring, with one that is not there."""
+    tried = set()
+    for example in METHOD_EXAMPLES:
+        kind = type(example.subject)
+        if example.subject.shape != "table":
+            continue
+        for field in kind.model_fields:
+            doc = find_field_doc(kind, field) or ""
+            if "column" in doc.lower() and (kind, field) not in tried:
+                for given in guess_values("agee", (kind.__name__, field) in FILES):
+                    try:
+                        stated = {**example.subject.model_dump(mode="json"), field: given}
+                        method = kind.model_validate(stated)
+                    except (ValidationError, sf.SfumatoError):
+                        continue  # the field takes another form
+                    tried.add((kind, field))
+                    yield WrongField(replace(example, subject=method), field, "agee")
+                    break
+
+
+def guess_values(name: str, is_file: bool) -> Iterator[Any]:
+    """The ways in which fields name columns."""
+    yield (name,)
+    if not is_file:
+        yield name
+    yield {name: (1, 2)}
+    yield {name: 3}
+
+
+WRONG = tuple(list_wrong_fields())
+CURE = (
+    "refuse a column that the table does not have, before any work: `refuse_unpublished(data, self.{field})` of "
+    "protect/named_columns.py, or a PolicyError that quotes the name and ends with `ask_published`"
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_column_that_is_not_there_is_refused_by_its_name(wrong: WrongField) -> None:
+    cure = CURE.format(field=wrong.field)
+    try:
+        released(wrong.example, wrong.example.data())
+    except sf.SfumatoError as refusal:
+        assert f'"{wrong.column}"' in str(refusal), f"the refusal ({refusal}) does not name the column: {cure}"
+        assert 'did you mean "age"?' in str(refusal), f"the refusal ({refusal}) does not ask which was meant: {cure}"
+    except Exception as crash:
+        pytest.fail(f"it crashes ({crash!r}): {cure}")
+    else:
+        pytest.fail(f"it releases something: {cure}")
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_it_is_refused_by_its_name_beside_another_method(wrong: WrongField, first: bool, tmp_path: Path) -> None:
+    data = wrong.example.data()
+    order = (wrong.example.subject, PARTNER) if first else (PARTNER, wrong.example.subject)
+    policy = policy_of(wrong.example, data, tmp_path).model_copy(update={"protect": order})
+    try:
+        apply_methods(policy, data, Randomness.seeded(1))
+    except sf.SfumatoError as refusal:
+        assert str(refusal)
+    except Exception as crash:
+        pytest.fail(
+            f"it crashes beside another method ({crash!r}): {CURE.format(field=wrong.field)}, and let "
+            "`footprint` name columns without looking them up"
+        )
+    else:
+        pytest.fail(f"it releases something: {CURE.format(field=wrong.field)}")
+
+
+def test_every_method_that_names_columns_is_tried() -> None:
+    tried = {type(wrong.example.subject) for wrong in WRONG}
+    named = {
+        type(example.subject)
+        for example in METHOD_EXAMPLES
+        if {"column", "columns", "target"} & type(example.subject).model_fields.keys()
+    }
+    missing = sorted(kind.__name__ for kind in named - tried)
+    assert not missing, f"{missing}: let the docstring of the field that names columns say so, with the word column"
