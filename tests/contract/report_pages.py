@@ -75,7 +75,7 @@ COMPARED: set[str] = set()
 """The examples whose reports are compared line by line."""
 
 
-def select(*kinds: type[sf.Method]) -> Any:
+def select(*kinds: type[sf.Method]) -> pytest.MarkDecorator:
     """The examples of some methods, as parameters of a test that compares their reports."""
     COMPARED.update(example.name for example in EXAMPLES if isinstance(example.subject, kinds))
     chosen = [example for example in EXAMPLES if isinstance(example.subject, kinds)]
