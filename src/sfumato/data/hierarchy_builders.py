@@ -196,7 +196,8 @@ class Dates(_Builder):
 
     def _build_rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
-        dates = [self._parse_date(text) for text in texts]
+        typed = known.dtype == pl.Date  # whatever the file's spelling was
+        dates = known.to_list() if typed else [self._parse_date(text) for text in texts]
         unread = sum(moment is None for moment in dates)
         if unread:
             raise DataError(

@@ -23,13 +23,13 @@ from sfumato.data.missing_marks import MissingMark, find_missing_marks
 from sfumato.data.moments_in_text import are_moments
 from sfumato.data.roles import name_separator
 from sfumato.data.source import is_database, parse_source
-from sfumato.data.spelled_dates import find_date_form, read_dates
+from sfumato.data.spelled_dates import find_date_forms, read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
 from sfumato.data.text_table import read_first_bytes
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
-from sfumato.table import Table
+from sfumato.table import simplify_frame
 from sfumato.workflow.draft_notes import list_unnamed
 from sfumato.workflow.point_draft import PointFile, find_point_columns
 from sfumato.workflow.policy import DEMO
@@ -105,15 +105,15 @@ class DraftSource:
         """The columns of dates that need a form, and the only form that fits all of their cells."""
         if self.shape != "table" or self.path == DEMO:
             return {}
-        forms = {column.name: find_date_form(column) for column in self._raw_frame}
-        return {name: form for name, form in forms.items() if form is not None}
+        return find_date_forms(self._raw_frame)
 
     @cached_property
     def _raw_frame(self) -> pl.DataFrame:
         header, marks = self.header is not False, self.missing_marks
-        return Table.read(
-            self.path, separator=self.separator, missing_marks=marks, header=header, encoding=self.encoding
-        ).frame
+        read = read_frame(self.path, TextFormat(self.separator, marks, header, encoding=self.encoding))
+        if read.is_empty():
+            raise DataError(f"{self.path}: the file has a header and no rows")
+        return simplify_frame(read, self.path)
 
     @cached_property
     def baskets(self) -> Baskets:

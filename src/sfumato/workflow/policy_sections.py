@@ -56,7 +56,7 @@ class DataSection(Description):
     """The names of the columns, if the file has none or to replace its own."""
     dates: Mapping[str, str] = Field(default_factory=dict)
     """Columns of dates that are not written as 2009-06-30, and their form in strftime codes: `{ born = "%m/%d/%Y" }`.
-    They become dates, and are published as 2009-06-30."""
+    They become dates, and are published as 2009-06-30; needed where several forms fit all cells of a column."""
     encoding: str = "utf-8"
     """The text encoding; a byte order mark in the file takes precedence."""
     comment: str | None = Field(default=None, min_length=1)

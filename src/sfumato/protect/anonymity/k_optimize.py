@@ -24,6 +24,7 @@ from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.label_choice import choose_label, choose_range
 from sfumato.data.label_ranges import read_positions
 from sfumato.data.published_labels import Domain, format_range
+from sfumato.data.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import report_progress
@@ -164,6 +165,8 @@ class _OrderedColumn:
     def of(cls, table: Table, name: str) -> _OrderedColumn:
         column, hierarchy = table.frame[name], table.hierarchies.get(name)
         numeric, domain = column.dtype.is_numeric(), Domain.of(column, hierarchy)
+        if domain.positions is None:
+            refuse_unread_dates(column, table.source)
         order = None if hierarchy is None else hierarchy.codes(column)
         known = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
         if domain.moments is not None:
