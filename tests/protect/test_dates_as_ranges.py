@@ -119,3 +119,11 @@ def test_a_policy_by_hand_needs_no_form(tmp_path_factory: pytest.TempPathFactory
     lines = (folder / "out" / "release" / "data.csv").read_text().splitlines()[1:]
     assert all(re.fullmatch(r'"\[\d{4}-\d\d-\d\d, \d{4}-\d\d-\d\d\]"', line) for line in lines)
     assert invoke("verify", folder / "out" / "release").code == 0
+
+
+def test_k_optimize_does_not_list_text_dates_with_a_hierarchy() -> None:
+    hierarchy = {"kind": "date", "units": ["year", "decade"], "format": "%d/%m/%Y"}
+    frame = pl.DataFrame({"when": [f"{m:%d/%m/%Y}" for m in EARLY]})
+    table = sf.Table.of(frame, {"when": "quasi_identifying"}, {"when": hierarchy})
+    with pytest.raises(sf.DataError, match=r"look like dates.*Say which: dates = "):
+        sf.KOptimize(k=20, seconds=1).protect(table)

@@ -41,6 +41,13 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
     return min(choices, key=lambda choice: choice.lost)
 
 
+def find_covering_group(domain: Domain, leaves: Ints) -> LabelChoice:
+    """The smallest group of the column's hierarchy that covers some leaves; a star without one."""
+    covering = [(len(group), label) for label, group in domain.groups.items() if np.isin(leaves, group).all()]
+    count, label = min(covering, default=(len(domain.leaves), SUPPRESSED))
+    return LabelChoice(label, max(count - 1, 1))
+
+
 def estimate_set_length(values: pl.Series, counts: Ints, rows: int) -> float:
     """About how many characters the set of the values of some random rows has, given how often each value occurs."""
     if not len(values):

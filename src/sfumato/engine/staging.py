@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.arrow_frame import build_frame
-from sfumato.data.cell_types import TypesOfCells
+from sfumato.data.cell_types import TypesOfCells, spell_points
 from sfumato.data.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.foreign_worker import Refused, choose_name, quote_name
 from sfumato.data.source import parse_source
@@ -150,14 +150,17 @@ def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) ->
     """Each file by its own types; where they differ between files, numbers become decimals, and all else text."""
     parts: list[StagedText] = []
     for number, file in enumerate(files):
-        part = _write_texts(iterate_text_cells(file, text), scratch / f"text-{number}.parquet")
+        part = _write_texts(iterate_text_cells(file, text), scratch / f"text-{number}.parquet", text.decimal)
         if parts and list(part.types) != list(parts[0].types):
             raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
         parts.append(part)
     wanted = {name: _unify_types([part.types[name] for part in parts]) for name in parts[0].types}
 
     def cast_to(types: dict[str, pl.DataType]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-        return lambda batch: batch.cast(types).cast(wanted)  # type: ignore[arg-type]
+        numbers = [name for name, kind in types.items() if kind.is_numeric()]
+        return lambda batch: (
+            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(wanted)  # type: ignore[arg-type]
+        )
 
     staged = []
     for number, part in enumerate(parts):
@@ -172,8 +175,8 @@ def _unify_types(types: Sequence[pl.DataType]) -> pl.DataType:
     return pl.Float64() if all(kind.is_numeric() for kind in types) else pl.String()
 
 
-def _write_texts(batches: Iterator[pl.DataFrame], path: Path) -> StagedText:
-    types = TypesOfCells()
+def _write_texts(batches: Iterator[pl.DataFrame], path: Path, decimal: str = ".") -> StagedText:
+    types = TypesOfCells(decimal)
 
     def observe() -> Iterator[pl.DataFrame]:
         for batch in batches:

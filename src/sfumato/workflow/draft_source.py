@@ -19,6 +19,7 @@ import polars as pl
 from sfumato.baskets import Baskets
 from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.misread_columns import find_decimal_commas
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
 from sfumato.data.moments_in_text import are_moments
 from sfumato.data.roles import name_separator
@@ -53,6 +54,8 @@ class DraftSource:
     """Whether the first line names the columns; detected if not given."""
     encoding: str = "utf-8"
     missing_marks: tuple[str, ...] = MISSING_MARKS
+    decimal: str = "."
+    """The sign before decimals; a comma is noticed."""
 
     @classmethod
     def of(
@@ -62,11 +65,12 @@ class DraftSource:
         separator: str | None = None,
         header: bool | None = None,
         encoding: str = "utf-8",
+        decimal: str | None = None,
     ) -> DraftSource:
         """Look at the beginning of a file."""
         _refuse_policy(path)
         found = shape or detect_shape(str(path))
-        source = cls(str(path), found, separator, header, encoding)
+        source = cls(str(path), found, separator, header, encoding, decimal=decimal or ".")
         if found != "table" or source.path == DEMO:
             return source
         if header is None and source.is_text:
@@ -75,6 +79,8 @@ class DraftSource:
             _refuse_names_below(source)
         if separator is None and source.is_text:
             _refuse_single_column(source)
+        if decimal is None and source.is_text and find_decimal_commas(source._raw_frame):
+            return replace(source, decimal=",")
         return source
 
     @cached_property
@@ -110,7 +116,9 @@ class DraftSource:
     @cached_property
     def _raw_frame(self) -> pl.DataFrame:
         header, marks = self.header is not False, self.missing_marks
-        read = read_frame(self.path, TextFormat(self.separator, marks, header, encoding=self.encoding))
+        read = read_frame(
+            self.path, TextFormat(self.separator, marks, header, encoding=self.encoding, decimal=self.decimal)
+        )
         if read.is_empty():
             raise DataError(f"{self.path}: the file has a header and no rows")
         return simplify_frame(read, self.path)

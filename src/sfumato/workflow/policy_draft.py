@@ -265,6 +265,8 @@ def _write_text_reading(source: DraftSource) -> list[str]:
         lines.append(write_entry("header", False, "the first line holds values, not names"))
     if source.encoding != "utf-8":
         lines.append(write_entry("encoding", source.encoding))
+    if source.decimal != ".":
+        lines.append(write_entry("decimal", source.decimal, "1,5 is a number; it is published as 1.5"))
     return lines
 
 

@@ -57,6 +57,9 @@ class DataSection(Description):
     dates: Mapping[str, str] = Field(default_factory=dict)
     """Columns of dates that are not written as 2009-06-30, and their form in strftime codes: `{ born = "%m/%d/%Y" }`.
     They become dates, and are published as 2009-06-30; needed where several forms fit all cells of a column."""
+    decimal: Literal[".", ","] = "."
+    """The sign before the decimals of a number in a text file: with `","`, `1,5` and `1.234,56` are numbers. They are
+    published as 1.5, whatever the file has."""
     encoding: str = "utf-8"
     """The text encoding; a byte order mark in the file takes precedence."""
     comment: str | None = Field(default=None, min_length=1)

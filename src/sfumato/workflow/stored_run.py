@@ -123,6 +123,7 @@ def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb"
         data.encoding,
         comment=data.comment,
         trim=data.trim,
+        decimal=data.decimal,
     )
     dates = DateReading(data.dates, tuple(policy.hierarchies))
     rows = open_stored_rows(data.path, text, scratch, engine, dates)
