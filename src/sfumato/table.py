@@ -180,6 +180,25 @@ class Table:
             labels=MappingProxyType({name: labels for name, labels in self.labels.items() if name in kept}),
         )
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas frame, with the index of the one that it was made of."""
+        from sfumato.frames import convert_to_pandas  # which knows tables
+
+        return convert_to_pandas(self.frame, self.row_labels)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a polars frame."""
+        return self.frame
+
+    def to_arrow(self) -> Any:
+        """The table as a pyarrow table."""
+        return self.frame.to_arrow()
+
     def to_release(self) -> Table:
         """The same table with memory of its own that holds its cells and nothing else (see `rebuild_frame`)."""
         return replace(self, frame=rebuild_frame(self.frame), released=True)

@@ -79,7 +79,8 @@ def test_dates_without_an_order_are_refused_with_the_cure(name: str, case: str) 
 def test_the_stated_form_cures_it() -> None:
     cells = UNREAD["day or month"][0]
     frame = pl.DataFrame({"when": cells})
-    release = sf.run(frame, ORDERED["partition"](), roles={"when": "quasi_identifying"}, dates={"when": "%d/%m/%Y"})
+    stated = sf.Table.of(frame, dates={"when": "%d/%m/%Y"})
+    release = sf.run(stated, ORDERED["partition"](), roles={"when": "quasi_identifying"})
     assert release.release.data.frame["when"].str.contains(r"^\[\d{4}-\d\d-\d\d, \d{4}-\d\d-\d\d\]$").all()
     table = sf.Table.of(frame, dates={"when": "%m/%d/%Y"})
     assert table.frame["when"].dtype == pl.Date

@@ -66,4 +66,5 @@ def _explain(known: pl.Series, alike: int) -> str:
 
 
 def _write_form(known: pl.Series, form: str) -> str:
-    return f'dates = {{ "{known.name}" = "{form}" }} under [data], or dates={{"{known.name}": "{form}"}} in Python'
+    name = known.name
+    return f'dates = {{ "{name}" = "{form}" }} under [data]; in Python sf.Table.of(df, dates={{"{name}": "{form}"}})'

@@ -154,8 +154,10 @@ def audit(
         table = _read_table(table, text or TextFormat())
     elif engine in ("duckdb", "spark"):
         raise PolicyError(f"the engine {engine} reads files: give the path of one, not data that is in memory")
-    elif not isinstance(table, Table):
-        table = Table.of(table)
+    else:
+        table = getattr(table, "release", table)  # of a run
+        table = getattr(table, "data", table) if isinstance(getattr(table, "data", None), Table) else table
+        table = table if isinstance(table, Table) else Table.of(table)
     if quasi_identifying is None and table.roles:
         quasi_identifying = table.quasi_identifying
     misread = find_misread_columns(table.frame).explain()

@@ -135,6 +135,7 @@ def _read_certificate(path: Path) -> bytes:
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release in memory; claims about the originals need `original`."""
+    release = getattr(release, "release", release)  # of a run
     refuse_other_order(release, original)
     evidence = Evidence(
         release.data, original, release.details.get("rows"), release.details.get("population"), release.details

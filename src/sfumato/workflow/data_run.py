@@ -46,7 +46,6 @@ def run(
     out: str | Path | None = None,
     roles: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    dates: Mapping[str, str] | None = None,
     attacks: Any = None,
     gate: Any = None,
     accept: Mapping[str, str] | None = None,
@@ -56,8 +55,7 @@ def run(
 
     `data` is a pandas, polars or pyarrow frame, a `Table`, `Baskets`, lists of items, or a path. `what` is a method,
     several methods, a `Policy`, a dict in the shape of a policy file, or the path of one. The other arguments replace
-    sections of the policy; `roles` may be column → role, or role → columns. `dates` says how columns of dates are
-    written, ``{"born": "%m/%d/%Y"}``, where several forms fit them.
+    sections of the policy; `roles` may be column → role, or role → columns.
 
     Nothing is written until `Run.save(folder)`, unless `out` names a folder. `run(policy, out)` runs a policy on its
     own data and writes its folders, as the command line does.
@@ -65,7 +63,6 @@ def run(
     if not isinstance(randomness, Randomness | None):
         raise PolicyError("randomness is sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests")
     given = {
-        "dates": dates,
         "hierarchies": hierarchies,
         "attack": attacks,
         "gate": gate,
@@ -100,12 +97,11 @@ def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapp
     """The policy that says the same as the arguments."""
     content = _read_policy(what)
     reading = content.get("data", {})
-    reads: dict[str, Any] = {"path": str(data) if _is_path(data) else IN_MEMORY}
-    reads |= {"dates": sections["dates"]} if "dates" in sections else {}
+    reads = {"path": str(data) if _is_path(data) else IN_MEMORY}
     content["data"] = {**reading, **reads} if isinstance(reading, Mapping) else reading.model_copy(update=reads)
     if roles:
         content["roles"] = roles
-    content |= {name: _spell_section(name, value) for name, value in sections.items() if name != "dates"}
+    content |= {name: _spell_section(name, value) for name, value in sections.items()}
     try:
         return Policy.model_validate(content)
     except ValidationError as error:
