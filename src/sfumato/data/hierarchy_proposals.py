@@ -75,7 +75,8 @@ def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
             if isinstance(proposal, Hierarchy):
                 return HierarchyProposal(values.name, reason, None, hierarchy)
             useful = _drop_idle_levels(proposal, hierarchy)
-            return HierarchyProposal(values.name, reason, useful, parse_builder(useful).build(values))
+            built = hierarchy if useful == dict(proposal) else parse_builder(useful).build(values)
+            return HierarchyProposal(values.name, reason, useful, built)
     return None
 
 

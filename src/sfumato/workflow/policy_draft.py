@@ -350,6 +350,8 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
     notes += note_empty_columns(source.frame)
     if source.dates:
         notes.append(f"Read as dates, and published as 2009-06-30: {quote_names(source.dates)}.")
+    if source.decimal == ",":
+        notes.append('Numbers have a decimal comma (decimal = ","), and are published as 1.5.')
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     notes += find_misread_columns(source.frame.drop(removed)).explain()
     notes += [*note_several_rows(proposals), *note_points(source.frame.columns)]
