@@ -25,8 +25,15 @@ _ROOM_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "
 _CHECKS = "sfumato.measure"
 _SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
 """Where a name is looked for that the package itself does not have."""
-_OTHER_MEASURES = {"l_diversity": ("distinct_l",), "t_closeness": ("t_equal",), "information_loss": ("loss",)}
-"""Measures that have several forms, and the first of them."""
+_OTHER_FUNCTIONS = {
+    "l_diversity": "distinct_l",
+    "t_closeness": "t_equal",
+    "information_loss": "loss",
+    "anonymize": "run",
+    "anonymise": "run",
+    "protect": "run",
+}
+"""What functions are called elsewhere; of measures that have several forms, the first."""
 
 
 class Room(ModuleType):
@@ -168,6 +175,6 @@ def _suggest(name: str, room: Any) -> str:
             return f'; did you mean "sf.{inside[0].removeprefix("sfumato.")}.{name}"?'
     elsewhere = (find_other_name(name) or "").replace("_", "")
     same = [known for known in dir(room) if known.lower() == elsewhere]
-    same += [known for known in _OTHER_MEASURES.get(name, ()) if known in dir(room)]
+    same += [known for known in dir(room) if known == _OTHER_FUNCTIONS.get(name)]
     near = same or get_close_matches(name, dir(room), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""

@@ -22,6 +22,7 @@ from sfumato.data.spelled_dates import find_date_forms, read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
 from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
+from sfumato.problem_words import suggest_field
 
 
 class Missing(StrEnum):
@@ -87,6 +88,12 @@ class Table:
         A path may name a sheet (``people.xlsx?sheet=Patients``) or be an address (``sqlite:///people.db?table=t``).
         `dates` says how columns of dates are written, ``{"born": "%m/%d/%Y"}``, where several forms fit them.
         """
+        if unknown := [name for name in text if name not in TextOptions.__annotations__]:
+            near = suggest_field(unknown[0], ("separator", "missing_marks", "columns", *TextOptions.__annotations__))
+            raise PolicyError(
+                f'Table.read has no "{unknown[0]}"; '
+                + (f'did you mean "{near}"?' if near else f"it also takes {', '.join(TextOptions.__annotations__)}")
+            )
         names = None if columns is None else tuple(columns)
         read = read_labelled(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         source = hide_password(str(path))
@@ -115,7 +122,7 @@ class Table:
         frame = simplify_frame(build_table_frame(data, source), source)
         stated = dates or {}
         forms = find_date_forms(frame, (*stated, *(hierarchies or {})))
-        frame = read_dates(frame, {**forms, **stated}, source)
+        frame = read_dates(read_dates(frame, stated, source), forms, source)
         known = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
         return cls(

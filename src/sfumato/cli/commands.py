@@ -109,7 +109,8 @@ def audit_command(
         list[str] | None, typer.Option(help='A cell that means "missing"; may be repeated. Default: empty and ?.')
     ] = None,
     quasi: Annotated[
-        str | None, typer.Option(help="The quasi-identifying columns, comma-separated, instead of the proposed ones.")
+        list[str] | None,
+        typer.Option(help="The quasi-identifying columns, comma-separated, instead of the proposed ones."),
     ] = None,
     header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
     encoding: Annotated[str, typer.Option(help="The text encoding.")] = "utf-8",
@@ -132,7 +133,7 @@ def audit_command(
         return
     with show_progress(as_json):
         text = TextFormat(separator, tuple(missing_mark or MISSING_MARKS), header, encoding=encoding, decimal=decimal)
-        names = _require_names(quasi, "--quasi") if quasi is not None else None
+        names = _require_names(",".join(quasi), "--quasi") if quasi else None
         choice = choose_engine(data, engine)
         findings = audit(data, names, engine=choice.name, text=text)
     if as_json:

@@ -15,7 +15,7 @@ from itertools import combinations
 import polars as pl
 
 from sfumato.data.moments_in_text import are_moments, find_moment_kind
-from sfumato.errors import DataError, ask_meant
+from sfumato.errors import DataError, PolicyError, ask_meant
 
 _DAYS = (
     "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%Y-%m-%d", "%Y/%m/%d", "%d %B %Y",
@@ -32,6 +32,8 @@ _YEARS = (1850, 2150)
 
 def read_dates(frame: pl.DataFrame, forms: Mapping[str, str], source: str) -> pl.DataFrame:
     """The table with dates, or timestamps, where columns hold them as text in a stated form."""
+    if not isinstance(forms, Mapping):
+        raise PolicyError('dates are given by column, as in {"born": "%m/%d/%Y"}')
     unknown = [name for name in forms if name not in frame.columns]
     if unknown:
         raise DataError(f'{source}: dates names "{unknown[0]}", which is no column{ask_meant(unknown, frame.columns)}')
@@ -117,6 +119,8 @@ def read_form(texts: pl.Series, form: str) -> pl.Series:
 def _read_stated(column: pl.Series, form: str, source: str) -> pl.Series:
     if column.dtype == pl.Date or not column.count():
         return column
+    if "%" not in form:
+        raise PolicyError(f'{source}: the form of "{column.name}" has no codes; write {_write_codes(form)}')
     dates = read_form(column.cast(pl.String), form)
     strange = dates.null_count() - column.null_count()
     if strange:
@@ -126,6 +130,14 @@ def _read_stated(column: pl.Series, form: str, source: str) -> pl.Series:
             "means missing"
         )
     return dates.alias(column.name)
+
+
+def _write_codes(form: str) -> str:
+    """The codes of strftime for what other tools write as DD/MM/YYYY."""
+    codes = form
+    for letters, code in (("yyyy", "%Y"), ("yy", "%y"), ("dd", "%d"), ("MM", "%m"), ("mm", "%m"), ("hh", "%H")):
+        codes = re.sub(letters, code, codes, flags=0 if letters.lower() == "mm" else re.IGNORECASE)
+    return f'"{codes}"' if "%" in codes else '"%d/%m/%Y", where %d is the day, %m the month and %Y the year'
 
 
 def _fits_form(texts: pl.Series, form: str) -> bool:

@@ -41,7 +41,10 @@ def _adapt(measure: Callable[..., Any], tables: Sequence[str], lists: Sequence[s
 
     @wraps(measure)
     def measure_any(*given: Any, **named: Any) -> Any:
-        call = signature.bind(*given, **named)
+        try:
+            call = signature.bind(*given, **named)
+        except TypeError as error:
+            raise PolicyError(f"{measure.__name__}: {error}") from None
         for name in call.arguments.keys() & set(tables):
             call.arguments[name] = _find_table(call.arguments[name])
         for name in call.arguments.keys() & set(lists):

@@ -61,6 +61,8 @@ def run(
     own data and writes its folders, as the command line does.
     """
     if not isinstance(randomness, Randomness | None):
+        if isinstance(randomness, Mapping):
+            raise PolicyError("roles are given by name: run(data, method, roles={...})")
         raise PolicyError("randomness is sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests")
     given = {
         "hierarchies": hierarchies,

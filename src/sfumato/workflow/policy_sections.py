@@ -38,7 +38,7 @@ HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
 class DataSection(Description):
     """Where the data is and how to read it."""
 
-    path: Annotated[str, PlainSerializer(hide_password)]
+    path: Annotated[str, Field(min_length=1), PlainSerializer(hide_password)]
     """A file, a pattern such as `parts/*.csv`, a sheet such as `people.xlsx?sheet=Patients`, a database table such as
     `sqlite:///people.db?table=patients`, `postgresql://user@host/db?table=patients` or `spark:clinic.patients`, or
     `demo` for the built-in population."""
@@ -154,7 +154,7 @@ class MeasureSection(Description):
 class OutputSection(Description):
     """Where the release goes."""
 
-    path: str = "out"
+    path: str = Field(default="out", min_length=1)
     """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
     format: Format | BasketFormat | None = None
     """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;
