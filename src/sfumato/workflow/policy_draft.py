@@ -43,6 +43,7 @@ from sfumato.workflow.draft_methods import (
 from sfumato.workflow.draft_notes import (
     note_different_sequences,
     note_empty_columns,
+    note_many_columns,
     note_points,
     note_several_rows,
     note_unnamed_columns,
@@ -354,7 +355,7 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
         notes.append('Numbers have a decimal comma (decimal = ","), and are published as 1.5.')
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     notes += find_misread_columns(source.frame.drop(removed)).explain()
-    notes += [*note_several_rows(proposals), *note_points(source.frame.columns)]
+    notes += [*note_many_columns(proposals), *note_several_rows(proposals), *note_points(source.frame.columns)]
     if removed:
         notes.append(f"Not released: {quote_names(removed)}.")
     return tuple(notes)
