@@ -76,6 +76,15 @@ def test_dates_without_an_order_are_refused_with_the_cure(name: str, case: str) 
     assert not any(cell in str(caught.value) for cell in cells)
 
 
+def test_times_without_a_zero_have_an_order_and_keep_their_spelling() -> None:
+    table = make_table([f"{moment.hour}:{moment.minute:02}" for moment in MOMENTS])
+    assert table.frame["when"][0] == f"{MOMENTS[0].hour}:{MOMENTS[0].minute:02}"
+    for method in ORDERED.values():
+        release = method().protect(table)
+        assert release.data.frame["when"].str.contains(r"^\[\d{1,2}:\d\d, \d{1,2}:\d\d\]$").any()
+        assert all(finding.holds for finding in sf.check(release, table))
+
+
 def test_the_stated_form_cures_it() -> None:
     cells = UNREAD["day or month"][0]
     frame = pl.DataFrame({"when": cells})

@@ -18,7 +18,8 @@ import polars as pl
 _SECOND: Final = 10**6
 """Positions are counted in microseconds."""
 _DAY = r"\d{4}-\d{2}-\d{2}"
-_CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<part>\d{1,6})0{0,3})?)?"
+_HOUR, _ANY_HOUR = r"[01]\d|2[0-3]", r"[01]?\d|2[0-3]"
+_CLOCK = rf"(?P<hour>{_HOUR}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<part>\d{{1,6}})0{{0,3}})?)?"
 _ZONE = r" ?(?P<zone>Z|UTC|[+-]\d{2}(?::?\d{2})?)"
 _KINDS = {
     "month": r"^(?P<month>\d{4}-\d{2})$",
@@ -27,7 +28,7 @@ _KINDS = {
     "slashed day": r"^(?P<day>\d{4}/\d{2}/\d{2})$",
     "moment": rf"^(?P<day>{_DAY})[T ]{_CLOCK}$",
     "moment in a zone": rf"^(?P<day>{_DAY})[T ]{_CLOCK}{_ZONE}$",
-    "time": rf"^{_CLOCK}$",
+    "time": rf"^{_CLOCK.replace(_HOUR, _ANY_HOUR)}$",
 }
 DAY_FORMATS: Final = {"day": "%Y-%m-%d", "dotted day": "%d.%m.%Y", "slashed day": "%Y/%m/%d"}
 """How each kind of day is spelled, in strftime codes."""

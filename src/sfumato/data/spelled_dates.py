@@ -23,8 +23,9 @@ _DAYS = (
 )  # fmt: skip
 _CLOCKS = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
 _MONTHS = ("%m/%Y", "%m.%Y", "%m-%Y", "%B %Y", "%b %Y", "%b-%Y")
-DATE_FORMS = (*_DAYS, *(f"{day} {clock}" for clock in _CLOCKS for day in _DAYS), *_MONTHS, *_CLOCKS)
-"""The forms that are tried; all of them with four digits for the year."""
+_TIMES = ("%I:%M %p", "%I:%M:%S %p")
+DATE_FORMS = (*_DAYS, *(f"{day} {clock}" for clock in _CLOCKS for day in _DAYS), *_MONTHS, *_TIMES)
+"""The forms that are tried; all of them with four digits for the year. 9:05 stays text, since it may mean minutes."""
 _FIRST = re.compile(r"\d{1,4}[/.-]\d{1,4}|\d{1,2}[ -]?[^\W\d]{3}|[^\W\d]{3,9}[ -]\d|\d{1,2}:\d{2}")
 _YEARS = (1850, 2150)
 """A column of other years holds something else."""
@@ -80,8 +81,9 @@ class FittingForms:
         if not len(known) or not self.forms:
             return
         known = known.unique()
-        self._kinds.add(find_moment_kind(known[0]) if are_moments(known) else None)
         self.forms = tuple(form for form in self.forms if _fits_form(known, form))
+        if self.forms:
+            self._kinds.add(find_moment_kind(known[0]) if are_moments(known) else None)
         readings = {form: read_form(known, form) for form in self.forms}
         for one, other in combinations(self.forms, 2):
             if not readings[one].equals(readings[other]):  # "Mar" is a name of a month in both forms
@@ -144,7 +146,7 @@ def _fits_form(texts: pl.Series, form: str) -> bool:
     for part in (texts.head(100), texts):  # most columns are done after the first
         if read_form(part, form).null_count():
             return False
-    if form in _CLOCKS:
+    if form in _TIMES:
         return True
     years = read_form(texts, form).cast(pl.String).str.slice(0, 4).cast(pl.Int32, strict=False)
     return years.null_count() == 0 and bool(years.is_between(*_YEARS).all())
