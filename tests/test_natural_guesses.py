@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import sfumato as sf
 
+UNTYPED: Any = sf
+"""Whoever guesses has no type checker."""
 FRAME = pl.DataFrame({"age": [20, 21, 22, 40, 41, 90] * 20, "sex": list("mmmfff") * 20, "ill": ["flu", "gout"] * 60})
 ROLES = {"age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
 METHOD = sf.Partition(models=[sf.KAnonymity(k=30)])
@@ -46,21 +49,23 @@ def test_a_table_gives_its_columns() -> None:
 
 def test_measures_take_frames_releases_and_runs(run: sf.Run) -> None:
     table = sf.Table.of(FRAME, ROLES)
-    assert sf.measure.k_anonymity(FRAME, ["age"]) == sf.measure.k_anonymity(table, "age") == 20
-    assert sf.measure.k_anonymity(FRAME.to_pandas(), columns=["age"]) == 20
-    assert sf.measure.k_anonymity(run) == sf.measure.k_anonymity(run.release) == 30
-    assert sf.measure.precision(FRAME, run, columns=["age"]) == sf.measure.precision(table, run.release.data, ["age"])
+    assert UNTYPED.measure.k_anonymity(FRAME, ["age"]) == UNTYPED.measure.k_anonymity(table, "age") == 20
+    assert UNTYPED.measure.k_anonymity(FRAME.to_pandas(), columns=["age"]) == 20
+    assert UNTYPED.measure.k_anonymity(run) == UNTYPED.measure.k_anonymity(run.release) == 30
+    assert UNTYPED.measure.precision(FRAME, run, columns=["age"]) == UNTYPED.measure.precision(
+        table, run.release.data, ["age"]
+    )
     with pytest.raises(sf.DataError, match=r"no roles are given.*Proposed.*sf.Table.of\(df, roles="):
-        sf.measure.risk(FRAME)
+        UNTYPED.measure.risk(FRAME)
     with pytest.raises(sf.DataError, match=r"this is a path; read it with sf.Table.read"):
-        sf.measure.k_anonymity("people.csv")
+        UNTYPED.measure.k_anonymity("people.csv")
 
 
 def test_a_run_is_checked_and_audited(run: sf.Run) -> None:
-    assert sf.check(run, sf.Table.of(FRAME, ROLES)) == sf.check(run.release, sf.Table.of(FRAME, ROLES))
-    assert sf.audit(run).k == sf.audit(run.release).k == 30
+    assert UNTYPED.check(run, sf.Table.of(FRAME, ROLES)) == sf.check(run.release, sf.Table.of(FRAME, ROLES))
+    assert UNTYPED.audit(run).k == UNTYPED.audit(run.release).k == 30
     with pytest.raises(sf.DataError, match=r"not Run: give run.release"):
-        sf.attack.Linking().run(run, sf.Table.of(FRAME, ROLES))
+        UNTYPED.attack.Linking().run(run, sf.Table.of(FRAME, ROLES))
 
 
 @pytest.mark.parametrize(
