@@ -23,6 +23,17 @@ _TAGGED = r'^class (\w+)\(|^    ({}): Literal\["(\w+)"\] = "\3"'
 _CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
 _ROOM_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
+_SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
+"""Where a name is looked for that the package itself does not have."""
+_OTHER_FUNCTIONS = {
+    "l_diversity": "distinct_l",
+    "t_closeness": "t_equal",
+    "information_loss": "loss",
+    "anonymize": "run",
+    "anonymise": "run",
+    "protect": "run",
+}
+"""What functions are called elsewhere; of measures that have several forms, the first."""
 
 
 class Room(ModuleType):
@@ -40,6 +51,8 @@ class Room(ModuleType):
             fetched = _fetch(homes[name], name)
         else:
             raise AttributeError(f'{self.__name__} has no "{name}"{_suggest(name, self)}')
+        if "_adapt" in vars(self):
+            fetched = vars(self)["_adapt"](fetched)
         super().__setattr__(name, fetched)
         return fetched
 
@@ -156,7 +169,12 @@ def _suggest(name: str, room: Any) -> str:
         return ""
     if name.startswith("read_") and "Table" in dir(room):
         return '; did you mean "Table.read"?'
+    if room.__name__ == "sfumato":
+        inside = [home for home in _SEARCHED if name in dir(import_module(home))]
+        if inside:
+            return f'; did you mean "sf.{inside[0].removeprefix("sfumato.")}.{name}"?'
     elsewhere = (find_other_name(name) or "").replace("_", "")
     same = [known for known in dir(room) if known.lower() == elsewhere]
+    same += [known for known in dir(room) if known == _OTHER_FUNCTIONS.get(name)]
     near = same or get_close_matches(name, dir(room), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""

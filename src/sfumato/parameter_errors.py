@@ -127,6 +127,9 @@ def _explain_unknown(problem: Any, path: str, owner: type[BaseModel]) -> str:
     name, known = str(problem["loc"][-1]), _list_parameters(owner)
     near = suggest_field(name, known)
     cure = f'did you mean "{near}"?' if near else f"it takes {', '.join(known) or 'none'}"
+    models = {"k": "KAnonymity(k=5)", "l": 'LDiversity(l=2, column="…")', "t": 'TCloseness(t=0.2, column="…")'}
+    if name in models and "models" in known:
+        cure = f"write models=[sf.{models[name]}]"
     return f'{f"{path}: " if path else ""}there is no parameter "{name}"; {cure}'
 
 

@@ -60,6 +60,10 @@ _OTHER_FIELDS = {
     "suppression": "suppression_limit",
     "max_suppression": "suppression_limit",
     "folder": "path",
+    "dir": "path",
+    "directory": "path",
+    "quotechar": "quote",
+    "decimal_comma": "decimal",
 }
 """What fields are called elsewhere, and here."""
 
@@ -130,7 +134,17 @@ def _describe_unknown_field(name: str, fields: list[str]) -> str:
     near = suggest_field(name, fields)
     if near is not None:
         return f'there is no such field; did you mean "{near}"?'
+    if cure := explain_model_field(name, fields):
+        return f"there is no such field; {cure}"
     return f"there is no such field; there are {', '.join(fields)}" if fields else "there is no such field; remove it"
+
+
+def explain_model_field(name: str, fields: Iterable[str]) -> str | None:
+    """Where the number of a model belongs that was given to a method."""
+    model = {"k": "k_anonymity", "l": "l_diversity", "t": "t_closeness"}.get(name)
+    if model is None or "models" not in fields:
+        return None
+    return f'{name} belongs to a model: models = [{{ model = "{model}", {name} = … }}]'
 
 
 def suggest_field(name: str, fields: Iterable[str]) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
@@ -13,6 +14,7 @@ from pydantic import Field
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.data.published_words import keep_published_words
+from sfumato.data.table_writer import choose_missing_mark, write_frame
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
 from sfumato.errors import DataError
@@ -212,6 +214,11 @@ class Release:
         """
         return convert_to_pandas(self.to_polars(), getattr(self.data, "row_labels", None) if index else None)
 
+    def to_csv(self, path: str | Path) -> None:
+        """Write the data alone as a CSV file; `sf.run(...).save(folder)` also writes a certificate."""
+        frame = self.to_polars()
+        write_frame(frame, Path(path), "csv", choose_missing_mark(frame))
+
     def changes_of(self, column: str) -> tuple[Change, ...]:
         """What was done to one column, method by method."""
         return tuple(change for change in self.changes if change.column == column)
@@ -232,6 +239,8 @@ def label_rows(release: Release, original: Any) -> None:
 
 def refuse_other_order(release: Any, original: Any) -> None:
     """Say so if the originals stand where the release should, or if either is still a frame of another library."""
+    if hasattr(release, "release"):
+        raise DataError(f"a release is attacked and checked, not {type(release).__name__}: give run.release")
     if not hasattr(release, "data"):
         raise DataError(
             f"the release comes first, and then the originals; the first argument is {type(release).__name__}, and a "

@@ -18,10 +18,11 @@ from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, assign_roles
-from sfumato.data.spelled_dates import read_dates
+from sfumato.data.spelled_dates import find_date_forms, read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
 from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
+from sfumato.problem_words import suggest_field
 
 
 class Missing(StrEnum):
@@ -85,15 +86,21 @@ class Table:
         """Read a table from a file of any format, or from a database; see `TextFormat` for the options of text files.
 
         A path may name a sheet (``people.xlsx?sheet=Patients``) or be an address (``sqlite:///people.db?table=t``).
-        `dates` says how columns of dates are written, ``{"born": "%m/%d/%Y"}``, if not as 2009-06-30.
+        `dates` says how columns of dates are written, ``{"born": "%m/%d/%Y"}``, where several forms fit them.
         """
+        if unknown := [name for name in text if name not in TextOptions.__annotations__]:
+            near = suggest_field(unknown[0], ("separator", "missing_marks", "columns", *TextOptions.__annotations__))
+            raise PolicyError(
+                f'Table.read has no "{unknown[0]}"; '
+                + (f'did you mean "{near}"?' if near else f"it also takes {', '.join(TextOptions.__annotations__)}")
+            )
         names = None if columns is None else tuple(columns)
         read = read_labelled(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         source = hide_password(str(path))
         if read.frame.is_empty():
             raise DataError(f"{source}: the file has a header and no rows")
-        frame = read_dates(read.frame, dates or {}, source)
-        return replace(cls.of(frame, roles, hierarchies, missing, source=source), labels=read.labels)
+        made = cls.of(read.frame, roles, hierarchies, missing, source=source, dates=dates)
+        return replace(made, labels=read.labels)
 
     @classmethod
     def of(
@@ -104,18 +111,40 @@ class Table:
         missing: str = "own_value",
         *,
         source: str = "table",
+        dates: Mapping[str, str] | None = None,
     ) -> Table:
         """Make a table from a polars, pandas or pyarrow frame, or a dict of lists.
 
         Without `roles` the table can be audited and mined; everything else raises an error.
         A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
+        Text that can only be read as dates becomes dates, unless its column has a hierarchy, which lists the text.
         """
-        frame = simplify_frame(_build_table_frame(data, source), source)
+        frame = simplify_frame(build_table_frame(data, source), source)
+        stated = dates or {}
+        forms = find_date_forms(frame, (*stated, *(hierarchies or {})))
+        frame = read_dates(read_dates(frame, stated, source), forms, source)
         known = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
         return cls(
-            frame, known, MappingProxyType(given), Missing.parse(missing), source, row_labels=_get_row_labels(data)
+            frame, known, MappingProxyType(given), Missing.parse(missing), source, row_labels=get_row_labels(data)
         )
+
+    @classmethod
+    def of_release(
+        cls, frame: pl.DataFrame, roles: Mapping[str, str | Role] | None, missing: str, source: str
+    ) -> Table:
+        """A table that was published: its text is what its certificate is about, and stays text."""
+        plain = simplify_frame(frame, source)
+        known = assign_roles(plain.columns, roles, source) if roles is not None else MappingProxyType({})
+        return cls(plain, known, missing=Missing.parse(missing), source=source)
+
+    @classmethod
+    def read_beside(cls, path: str | Path, truth: Table | None) -> Table:
+        """A file about the same columns as another table: what is text there is text here."""
+        frame, source = simplify_frame(read_labelled(path, TextFormat()).frame, str(path)), hide_password(str(path))
+        texts = [name for name in frame.columns if truth is None or truth.frame.schema.get(name) == pl.String]
+        frame = read_dates(frame, find_date_forms(frame, texts), source)
+        return cls.of_release(frame, None, Missing.OWN_VALUE.value if truth is None else truth.missing.value, source)
 
     def columns_with(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
@@ -157,6 +186,25 @@ class Table:
             ),
             labels=MappingProxyType({name: labels for name, labels in self.labels.items() if name in kept}),
         )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas frame, with the index of the one that it was made of."""
+        from sfumato.frames import convert_to_pandas  # which knows tables
+
+        return convert_to_pandas(self.frame, self.row_labels)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a polars frame."""
+        return self.frame
+
+    def to_arrow(self) -> Any:
+        """The table as a pyarrow table."""
+        return self.frame.to_arrow()
 
     def to_release(self) -> Table:
         """The same table with memory of its own that holds its cells and nothing else (see `rebuild_frame`)."""
@@ -228,7 +276,7 @@ def _unpickle(
     )
 
 
-def _get_row_labels(data: Any) -> Any:
+def get_row_labels(data: Any) -> Any:
     """The index of a pandas frame, unless it only numbers the rows."""
     index = getattr(data, "index", None)
     if type(data).__module__.partition(".")[0] != "pandas" or index is None:
@@ -237,7 +285,8 @@ def _get_row_labels(data: Any) -> Any:
     return None if numbered else index
 
 
-def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
+def build_table_frame(data: Any, source: str) -> pl.DataFrame:
+    """The columns of any frame, or of a dict of lists, as they are."""
     if isinstance(data, pl.DataFrame):
         return data
     try:

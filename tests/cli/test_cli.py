@@ -376,3 +376,17 @@ def test_a_signal_just_before_the_answer_adds_no_second_one(
     told, end = json.JSONDecoder().raw_decode(ran.out)
     assert not ran.out[end:].strip()
     assert told.get("audience") == "custodian" or "already published" in told["message"]
+
+
+def test_columns_may_be_named_one_by_one(tmp_path: Path, invoke: Invoke) -> None:
+    (tmp_path / "a.csv").write_text("age,zip\n" + "".join(f"{n % 4},{n % 3}\n" for n in range(24)))
+    one_by_one = invoke("audit", tmp_path / "a.csv", "--quasi", "age", "--quasi", "zip", "--json")
+    assert one_by_one.out == invoke("audit", tmp_path / "a.csv", "--quasi", "age,zip", "--json").out
+    assert '"age"' in one_by_one.out.partition("quasi_identifying")[2]
+
+
+def test_the_private_folder_is_not_a_release(tmp_path: Path, invoke: Invoke) -> None:
+    (tmp_path / "release").mkdir()
+    (tmp_path / "private").mkdir()
+    (tmp_path / "release" / "certificate.json").write_text("{}")
+    assert "beside this folder" in " ".join(invoke("verify", tmp_path / "private").said.split())

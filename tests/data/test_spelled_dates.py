@@ -68,12 +68,29 @@ def test_a_form_that_does_not_fit_is_refused() -> None:
         read_dates(frame, {"brn": "%m/%d/%Y"}, "people.csv")
 
 
-def test_the_stored_engines_do_not_run_it() -> None:
-    models = [{"model": "k_anonymity", "k": 2}]
-    given = {"path": "people.csv", "dates": {"born": "%m/%d/%Y"}, "engine": "duckdb"}
-    roles = {"quasi_identifying": ["born"]}
-    policy = sf.Policy.model_validate(
-        {"data": given, "roles": roles, "protect": [{"method": "partition", "models": models}]}
-    )
-    with pytest.raises(sf.PolicyError, match="dates in a form of their own"):
-        sf.run(policy, "out")
+@pytest.mark.parametrize("stated", [{"born": "%m/%d/%Y"}, {}], ids=["stated", "found"])
+@pytest.mark.parametrize("method", ["partition", "generalize"])
+def test_duckdb_reads_the_same_dates(tmp_path: Path, stated: dict[str, str], method: str) -> None:
+    lines = [f"{day:%m/%d/%Y},{14 + i % 2} Mar 2001,{'' if i % 9 else 'unclear'}\n" for i, day in enumerate(DAYS)]
+    (tmp_path / "1.csv").write_text("born,seen,note\n" + "".join(lines[:20]))
+    (tmp_path / "2.csv").write_text("born,seen,note\n" + "".join(lines[20:]))
+    years = {"born": {"kind": "date", "units": ["decade"]}} if stated and method == "generalize" else {}
+
+    def protect(engine: str) -> pl.DataFrame:
+        given = {"path": f"{tmp_path}/*.csv", "dates": stated, "engine": engine}
+        models = [{"model": "k_anonymity", "k": 10}]
+        policy = {
+            "data": given,
+            "roles": {"quasi_identifying": ["born"], "insensitive": ["seen", "note"]},
+            "hierarchies": years,
+            "protect": [{"method": method, "models": models}],
+            "output": {"format": "parquet"},
+        }
+        done = sf.run(sf.Policy.model_validate(policy), tmp_path / engine)
+        return pl.read_parquet(done.out / "release" / "data.parquet")
+
+    memory, stored = protect("memory"), protect("duckdb")
+    assert memory.equals(stored)
+    assert memory["seen"].dtype == pl.Date
+    if method == "partition":
+        assert memory["born"].str.contains(r"^\[\d{4}-\d\d-\d\d, \d{4}-\d\d-\d\d\]$").all()

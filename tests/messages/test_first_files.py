@@ -38,7 +38,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
 NOTED: dict[str, tuple[str, str]] = {
     "comma.csv": (
         write_rows(";", amount=".000,50"),
-        '"salary" looks like numbers in a spelling that is read as words, without an order',
+        'Numbers have a decimal comma (decimal = ","), and are published as 1.5.',
     ),
     "slashes.csv": (write_rows(";"), 'Read as dates, and published as 2009-06-30: "born".'),
     "ambiguous.csv": (

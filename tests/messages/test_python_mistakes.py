@@ -61,6 +61,17 @@ MISTAKES: dict[str, tuple[Callable[[pd.DataFrame], Any], tuple[str, ...]]] = {
         lambda df: UNTYPED.attack.Linking().run(METHOD.protect(sf.Table.of(df, ROLES)), df),
         ("the originals are a Table", "sf.Table.of(df"),
     ),
+    "one form for all dates": (lambda df: UNTYPED.Table.of(df, dates="%Y"), ("by column", '{"born":')),
+    "sep for separator": (lambda df: UNTYPED.Table.read("x.csv", sep=";"), ('"sep"', 'did you mean "separator"?')),
+    "an unknown option": (lambda df: UNTYPED.Table.read("x.csv", colour=1), ('"colour"', "it also takes header")),
+    "a list of roles": (lambda df: UNTYPED.Table.of(df, ["age"]), ("roles are given by column",)),
+    "roles in third place": (lambda df: UNTYPED.run(df, METHOD, ROLES), ("roles are given by name",)),
+    "k of a method": (lambda df: UNTYPED.Partition(k=5), ('"k"', "models=[sf.KAnonymity(k=5)]")),
+    "a run that was not saved": (lambda df: UNTYPED.verify(run(df)), ("run.save(folder)",)),
+    "a measure without its column": (
+        lambda df: UNTYPED.measure.distinct_l(sf.Table.of(df, ROLES)),
+        ("distinct_l", "'column'"),
+    ),
     "a hierarchy of a frame": (UNTYPED.propose_hierarchy, ('df["age"]',)),
 }
 
@@ -78,7 +89,8 @@ def test_a_mistake_gets_a_sentence(name: str, tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("Mondrian", "Partition"), ("read_csv", "Table.read"), ("kanonymity", "KAnonymity")]
+    ("name", "meant"),
+    [("Mondrian", "Partition"), ("read_csv", "Table.read"), ("kanonymity", "KAnonymity"), ("anonymize", "run")],
 )
 def test_a_name_of_another_tool_is_understood(name: str, meant: str) -> None:
     with pytest.raises(AttributeError, match=f'did you mean "{meant}"'):

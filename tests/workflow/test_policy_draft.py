@@ -350,3 +350,11 @@ def test_numbers_of_a_draft_that_leave_do_not_count_the_originals(tmp_path: Path
 
 def _draft(path: Path, purpose: str) -> dict[str, Any]:
     return tomllib.loads(sf.draft_policy(path, purpose, path.with_suffix(".toml")).text)
+
+
+@pytest.mark.parametrize(("width", "noted"), [(12, False), (30, True)])
+def test_many_columns_that_others_may_know_are_noted(tmp_path: Path, width: int, noted: bool) -> None:
+    frame = pl.DataFrame({f"q{n}": [(row * (n + 3)) % 7 for row in range(60)] for n in range(width)})
+    frame.write_csv(tmp_path / "wide.csv")
+    notes = " ".join(sf.draft_policy(tmp_path / "wide.csv", out=tmp_path / "p.toml").notes)
+    assert (re.search(r"\d+ columns are taken as known to others", notes) is not None) is noted

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
@@ -110,10 +109,12 @@ def audit_command(
         list[str] | None, typer.Option(help='A cell that means "missing"; may be repeated. Default: empty and ?.')
     ] = None,
     quasi: Annotated[
-        str | None, typer.Option(help="The quasi-identifying columns, comma-separated, instead of the proposed ones.")
+        list[str] | None,
+        typer.Option(help="The quasi-identifying columns, comma-separated, instead of the proposed ones."),
     ] = None,
     header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
     encoding: Annotated[str, typer.Option(help="The text encoding.")] = "utf-8",
+    decimal: Annotated[str, typer.Option(help="The sign before decimals in a text file: . or , (1,5).")] = ".",
     shape: Shape = None,
     id_column: Annotated[str, typer.Option("--id", help="Sequences: the id column of a long-form file.")] = "id",
     item: Annotated[str, typer.Option(help="Sequences: the item column of a long-form file.")] = "item",
@@ -122,7 +123,7 @@ def audit_command(
     as_json: Json = False,
 ) -> None:
     """Show what is at risk in a file: a table, sequences, or points of trajectories."""
-    from sfumato.cli.sequence_audit import audit_sequence_file
+    from sfumato.cli.sequence_audit import audit_sequence_file, write_next_command
     from sfumato.data.table_reader import MISSING_MARKS, TextFormat
     from sfumato.engine.choice import choose_engine
     from sfumato.workflow.audit import audit
@@ -131,8 +132,8 @@ def audit_command(
     if audit_sequence_file(data, shape, separator, columns, as_json):
         return
     with show_progress(as_json):
-        text = TextFormat(separator, tuple(missing_mark or MISSING_MARKS), header, encoding=encoding)
-        names = _require_names(quasi, "--quasi") if quasi is not None else None
+        text = TextFormat(separator, tuple(missing_mark or MISSING_MARKS), header, encoding=encoding, decimal=decimal)
+        names = _require_names(",".join(quasi), "--quasi") if quasi else None
         choice = choose_engine(data, engine)
         findings = audit(data, names, engine=choice.name, text=text)
     if as_json:
@@ -141,7 +142,8 @@ def audit_command(
         _print_choice(choice)
         print_audit(findings, pairs=5, roles=True)
         print_line()
-        print_line(f"Next, a policy to start from: sfumato init {shlex.quote(str(data))}")
+        given = {"--separator": separator, "--encoding": encoding, "--decimal": decimal, "--shape": shape}
+        print_line(f"Next, a policy to start from: {write_next_command(data, given, missing_mark or (), header)}")
 
 
 app.command(name="init")(init_command)

@@ -22,6 +22,9 @@ Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns; else detected.")
 ]
 Encoding = Annotated[str, typer.Option(help="The text encoding.")]
+Decimal = Annotated[
+    str | None, typer.Option(help="The sign before decimals in a text file, . or , (1,5); noticed if omitted.")
+]
 Shape = Annotated[str | None, typer.Option(help="table, baskets, sequences or points; detected if omitted.")]
 
 
@@ -44,6 +47,7 @@ def init_command(
     separator: Separator = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
     shape: Shape = None,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +57,7 @@ def init_command(
 
     refuse_existing(out)
     with show_progress(as_json):
-        source = DraftSource.of(data, parse_shape(shape), separator, header, encoding)
+        source = DraftSource.of(data, parse_shape(shape), separator, header, encoding, decimal)
         source = source.mark_missing(tuple(missing_mark or ()))
     asks = not yes and not as_json and can_ask()
     columns = None if sensitive is None else split_names(sensitive)
@@ -131,6 +135,7 @@ def hierarchy_command(
     separator: Separator = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
     as_json: Json = False,
 ) -> None:
     """Propose a hierarchy for a column, with the counts at each level; write it for editing."""
@@ -143,7 +148,7 @@ def hierarchy_command(
     if out is not None:
         refuse_existing(out)
     with show_progress(as_json):
-        frame = DraftSource.of(data, "table", separator, header, encoding).frame
+        frame = DraftSource.of(data, "table", separator, header, encoding, decimal).frame
         if column not in frame.columns:
             meant = ask_meant([column], frame.columns) or f"; the columns are {', '.join(frame.columns)}"
             raise PolicyError(f'{data}: there is no column "{column}"{meant}')

@@ -63,9 +63,15 @@ def say_plainly(message: str) -> str:
         message = f"No such command '{command[1]}'. Did you mean 'sfumato {meant}'?"
     if message.startswith("Got unexpected extra argument") and {"--quasi", "--sensitive"} & set(sys.argv):
         message += "; columns are listed with commas and without blanks, as in --quasi age,zip"
+    elif message.startswith("Got unexpected extra argument") and {"run", "init"} & set(sys.argv[1:2]):
+        message += "; name where to write with --out"
+    missing = re.match(r"Missing argument '(\w+)'", message)
+    if missing and (example := _EXAMPLES.get(missing[1])):
+        message += f" Type it after the command, as in: sfumato {sys.argv[1]} {example}"
     return message
 
 
+_EXAMPLES = {"policy": "policy.toml", "data": "people.csv", "folder": "out/release", "column": "people.csv age"}
 _PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
     "Input should be a valid integer, got a number with a fractional part": "give a whole number",

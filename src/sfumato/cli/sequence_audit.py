@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from sfumato.cli.terminal import print_json, print_line, show_progress
@@ -49,7 +49,8 @@ def audit_sequence_file(
         fields = ", ".join(f"{option} = {json.dumps(name, ensure_ascii=False)}" for option, name in columns.items())
         print_line(f"Next, a policy: {fields} in its section [data], and the method anonymize_sequences.")
     else:
-        print_line(f"Next, a policy to start from: sfumato init {shlex.quote(data)}")
+        given = {"--separator": separator, "--shape": shape}
+        print_line(f"Next, a policy to start from: {write_next_command(data, given)}")
     return True
 
 
@@ -67,3 +68,16 @@ def _print_lengths(findings: SequenceAudit) -> None:
     lengths = f"{findings.shortest:,} to {findings.longest:,}, half of them up to {findings.median_length:g}"
     empty = f"; {findings.empty:,} have none" if findings.empty else ""
     print_line(f"Elements in a sequence: {lengths}{empty}")
+
+
+_DEFAULTS = (("--encoding", "utf-8"), ("--decimal", "."), ("--missing-mark", ""), ("--missing-mark", "?"))
+
+
+def write_next_command(
+    data: str, given: Mapping[str, str | None], marks: Iterable[str] = (), header: bool = True
+) -> str:
+    """The command that drafts a policy for a file, with the options by which the file was read."""
+    options = [*given.items(), *(("--missing-mark", mark) for mark in marks)]
+    told = [(option, value) for option, value in options if value is not None and (option, value) not in _DEFAULTS]
+    words = [shlex.join(pair) for pair in told]
+    return " ".join(["sfumato init", shlex.quote(data), *words, *([] if header else ["--no-header"])])

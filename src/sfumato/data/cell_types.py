@@ -12,10 +12,27 @@ from sfumato.data.hierarchy import spell_cells
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
 _MOST_DIGITS = 15  # a float keeps this many
+_COMMA = r"^-?(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)(?:,[0-9]+)$|^-?[0-9]+$"
+_WORD = "word"
 
 
-def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
+def spell_points(cells: pl.DataFrame, decimal: str) -> pl.DataFrame:
+    """Numbers with a decimal comma (1,5 or 1.234,56) as others are spelled; what is none becomes a word.
+
+    With a decimal comma 1.234 could be a thousand or a little more than one, so it is a word, too.
+    """
+    if decimal != ",":
+        return cells
+    points = pl.all().str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    words = pl.when(pl.all().is_not_null()).then(pl.lit(_WORD))
+    return cells.select(pl.when(pl.all().str.contains(_COMMA)).then(points).otherwise(words))
+
+
+def type_cells(cells: pl.DataFrame, decimal: str = ".") -> pl.DataFrame:
     """Numbers if every cell of a column is one and no digit is lost, otherwise text."""
+    if decimal == ",":
+        typed = type_cells(spell_points(cells, decimal))
+        return cells.with_columns(column for column in typed if column.dtype.is_numeric())
     known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
     whole = _list_matching_columns(cells, known, _fits_whole())
     found = set(whole)
@@ -36,8 +53,9 @@ def _fits_decimal() -> pl.Expr:
 class TypesOfCells:
     """The types that `type_cells` would give to columns of text, learnt from some rows at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, decimal: str = ".") -> None:
         """Nothing was seen yet."""
+        self._decimal = decimal
         self._names: dict[str, None] = {}
         self._known: set[str] = set()
         self._not_whole: set[str] = set()
@@ -45,6 +63,7 @@ class TypesOfCells:
 
     def observe(self, cells: pl.DataFrame) -> None:
         """Look at more rows."""
+        cells = spell_points(cells, self._decimal)
         self._names |= dict.fromkeys(cells.columns)
         self._known |= {name for name, count in cells.count().row(0, named=True).items() if count}
         for failed, condition in ((self._not_whole, _fits_whole()), (self._not_decimal, _fits_decimal())):

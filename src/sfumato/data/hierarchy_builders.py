@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 from statistics import multimode
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -64,14 +65,21 @@ class Intervals(_Builder):
         return widths
 
     def _build_rows(self, known: pl.Series) -> list[list[str]]:
-        # In exact fractions: 0.3 begins an interval of width 0.1, although 0.3 / 0.1 is less than 3 in floats.
-        numbers = [_parse_decimal(number) for number in _require_numbers(known).tolist()]
+        # In exact decimals: 0.3 begins an interval of width 0.1, although 0.3 / 0.1 is less than 3 in floats. They are
+        # whole multiples of the smallest unit among them, since fractions take ten times as long.
+        fractions = [_parse_decimal(number) for number in _require_numbers(known).tolist()]
+        origin, widths = _parse_decimal(self.origin), list(map(_parse_decimal, self.widths))
+        unit = lcm(*{number.denominator for number in (*fractions, origin, *widths)})
+        begin, numbers = int(origin * unit), [number.numerator * (unit // number.denominator) for number in fractions]
         rows = [[text] for text in spell_cells(known).to_list()]
-        origin = _parse_decimal(self.origin)
-        for width in map(_parse_decimal, self.widths):
+        for width in (int(width * unit) for width in widths):
+            labels: dict[int, str] = {}
             for row, number in zip(rows, numbers, strict=True):
-                start = (number - origin) // width * width + origin
-                row.append(f"[{_format_number(float(start))}, {_format_number(float(start + width))})")
+                start = (number - begin) // width
+                if start not in labels:
+                    ends = (Fraction(start * width + begin, unit), Fraction((start + 1) * width + begin, unit))
+                    labels[start] = f"[{_format_number(float(ends[0]))}, {_format_number(float(ends[1]))})"
+                row.append(labels[start])
         return rows
 
 
@@ -196,7 +204,8 @@ class Dates(_Builder):
 
     def _build_rows(self, known: pl.Series) -> list[list[str]]:
         texts = spell_cells(known).to_list()
-        dates = [self._parse_date(text) for text in texts]
+        typed = known.dtype == pl.Date  # whatever the file's spelling was
+        dates = known.to_list() if typed else [self._parse_date(text) for text in texts]
         unread = sum(moment is None for moment in dates)
         if unread:
             raise DataError(
@@ -269,9 +278,13 @@ def _require_numbers(known: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
     return known.cast(pl.Float64).to_numpy()
 
 
+_EXACT = 2**53
+"""Below this, a whole number is the same as a float and as it is written."""
+
+
 def _parse_decimal(number: float) -> Fraction:
     """The decimal number that a float is written as."""
-    return Fraction(repr(number))
+    return Fraction(int(number)) if number % 1 == 0 and abs(number) < _EXACT else Fraction(repr(number))
 
 
 def _format_number(number: float) -> str:

@@ -26,6 +26,7 @@ import polars as pl
 from sfumato.data.category_vocabulary import TOPICS
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchy_builders import parse_builder
+from sfumato.data.labelled_ranges import group_neighbours, order_labelled_ranges
 from sfumato.data.missing_marks import WORDS as MISSING_WORDS
 from sfumato.errors import DataError, PolicyError
 
@@ -66,7 +67,7 @@ def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
     distinct = known.n_unique()
     if values.dtype == pl.Boolean or distinct <= 2:
         return None
-    for propose in (_propose_dates, _propose_prefixes, _propose_numbers, _propose_vocabulary, _propose_rare_groups):
+    for propose in _PROPOSERS:
         for reason, proposal in propose(known):
             hierarchy = _build(proposal, values)
             if hierarchy is None or not _generalizes(hierarchy):
@@ -74,7 +75,8 @@ def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
             if isinstance(proposal, Hierarchy):
                 return HierarchyProposal(values.name, reason, None, hierarchy)
             useful = _drop_idle_levels(proposal, hierarchy)
-            return HierarchyProposal(values.name, reason, useful, parse_builder(useful).build(values))
+            built = hierarchy if useful == dict(proposal) else parse_builder(useful).build(values)
+            return HierarchyProposal(values.name, reason, useful, built)
     return None
 
 
@@ -297,6 +299,27 @@ def _propose_vocabulary(known: pl.Series) -> _Proposals:
     )
 
 
+def _propose_labelled_ranges(known: pl.Series) -> _Proposals:
+    """Words that are ranges of numbers, such as 18-27, in pairs of neighbours; what means missing stays by itself."""
+    if known.dtype != pl.String:
+        return
+    words = [word for word in known.unique().to_list() if word.strip().casefold() not in MISSING_WORDS]
+    ordered = order_labelled_ranges(words) if 2 < len(words) <= MOST_EXACT else None
+    if ordered is None:
+        return
+    rows = group_neighbours(ordered)
+    taken = dict.fromkeys(words)
+    labelled = [[row[0], *(_choose_group(label, row[0], taken) for label in row[1:]), SUPPRESSED] for row in rows]
+    others = [word for word in known.unique().sort().to_list() if word not in ordered]
+    labelled += [[word] * (len(labelled[0]) - 1) + [SUPPRESSED] for word in others]
+    yield "Ranges of numbers, in their order: neighbours are grouped.", _build_from_rows(labelled, known.name)
+
+
+def _choose_group(label: str, word: str, taken: Mapping[str, Any]) -> str:
+    """The label of a group; a group of a single word is that word."""
+    return label if label == word else _choose_label(label, taken)
+
+
 def _propose_rare_groups(known: pl.Series) -> _Proposals:
     """Words that few rows hold become one group, which grows from level to level."""
     if known.dtype.is_nested() or known.dtype.is_object():
@@ -348,6 +371,17 @@ def _index_topic(topic: str) -> Mapping[str, tuple[str, str]]:
             for word in filter(None, map(str.strip, re.split(r"[|\n]", words))):
                 index.setdefault(_fold_word(word), (narrow, wide))
     return index
+
+
+_PROPOSERS = (
+    _propose_dates,
+    _propose_labelled_ranges,
+    _propose_prefixes,
+    _propose_numbers,
+    _propose_vocabulary,
+    _propose_rare_groups,
+)
+"""What is tried, in this order."""
 
 
 def count_level_rows(hierarchy: Hierarchy, values: pl.Series) -> pl.DataFrame:

@@ -28,15 +28,24 @@ class LabelChoice(NamedTuple):
 def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], LabelChoice] | None = None) -> LabelChoice:
     """The set of some leaves if it fits on a line; otherwise what loses least of a range, a group and a star.
 
-    `find_group` gives the lowest label of the hierarchy that covers them all.
+    `find_group` gives the lowest label of the hierarchy that covers them all. Dates among other words are never listed.
     """
     text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
-    if len(text) <= LONGEST_SET:
+    dated = len(leaves) > 1 and bool(domain.dated[leaves].any())
+    if len(text) <= LONGEST_SET and not dated:
         return LabelChoice(text, len(leaves) - 1)
     star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
     group = None if find_group is None else find_group(leaves)
-    choices = [choice for choice in (choose_range(domain, leaves), group, star) if choice is not None]
+    span = choose_range(domain, leaves) if domain.positions is not None or not dated else None
+    choices = [choice for choice in (span, group, star) if choice is not None]
     return min(choices, key=lambda choice: choice.lost)
+
+
+def find_covering_group(domain: Domain, leaves: Ints) -> LabelChoice:
+    """The smallest group of the column's hierarchy that covers some leaves; a star without one."""
+    covering = [(len(group), label) for label, group in domain.groups.items() if np.isin(leaves, group).all()]
+    count, label = min(covering, default=(len(domain.leaves), SUPPRESSED))
+    return LabelChoice(label, max(count - 1, 1))
 
 
 def estimate_set_length(values: pl.Series, counts: Ints, rows: int) -> float:

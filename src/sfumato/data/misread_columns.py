@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from sfumato.data.cell_types import type_cells
 from sfumato.data.moments_in_text import are_moments
 from sfumato.errors import quote_names
 
@@ -21,17 +22,27 @@ _PLAIN = r"^[-+]?\d+(?:\.\d+)?$"
 _DAY = r"^\d{1,2}[/.-]\d{1,2}[/.-](?:\d{4}|\d{2})(?: \d{1,2}:\d{2}(?::\d{2})?)?$"
 
 
+_GROUPS = r"^-?[1-9]\d{0,2}(?:,\d{3})+$"
+
+
 class MisreadColumns(NamedTuple):
     """Columns whose cells are kept as words."""
 
     numbers: tuple[str, ...]
     dates: tuple[str, ...]
+    commas: tuple[str, ...]
+    """Numbers with a decimal comma."""
 
     def explain(self) -> tuple[str, ...]:
         """One sentence for each kind, without a cell."""
         kinds = (
+            ("numbers", self.commas, 'set decimal = "," under [data], or type --decimal ,'),
             ("numbers", self.numbers, "write 1234.56, without other signs"),
-            ("dates", self.dates, "write 2009-06-30"),
+            (
+                "dates",
+                self.dates,
+                'write 2009-06-30, or state their form: dates = { column = "%d/%m/%Y" } under [data]',
+            ),
         )
         return tuple(
             f"{quote_names(names)} {'looks' if len(names) == 1 else 'look'} like {what} in a spelling that is read as "
@@ -44,10 +55,25 @@ class MisreadColumns(NamedTuple):
 def find_misread_columns(frame: pl.DataFrame) -> MisreadColumns:
     """The columns of text in which nine of ten cells look like numbers or dates."""
     texts = [column.drop_nulls() for column in frame.get_columns() if column.dtype == pl.String and column.count()]
+    commas = find_decimal_commas(frame)
     return MisreadColumns(
-        tuple(c.name for c in texts if _is_typical(c, _NUMBER) and not _is_typical(c, _PLAIN)),
+        tuple(c.name for c in texts if _is_typical(c, _NUMBER) and not _is_typical(c, _PLAIN) and c.name not in commas),
         tuple(c.name for c in texts if _is_typical(c, _DAY) and not are_moments(c)),
+        commas,
     )
+
+
+def find_decimal_commas(frame: pl.DataFrame) -> tuple[str, ...]:
+    """The columns of text that are numbers if a comma is before the decimals, and that cannot be thousands."""
+    found = []
+    for column in frame.get_columns():
+        known = column.drop_nulls() if column.dtype == pl.String else column.clear()
+        if not len(known) or not known.head(100).str.contains(r"^[-\d.]*\d(?:,\d+)?$").all():
+            continue
+        decimal = type_cells(known.to_frame(), ",").to_series().dtype.is_numeric()
+        if decimal and not known.str.contains(rf"{_GROUPS}|^-?\d+$").all():
+            found.append(column.name)
+    return tuple(found)
 
 
 def _is_typical(cells: pl.Series, pattern: str) -> bool:

@@ -2,8 +2,9 @@
 """Months, days, timestamps and times of day as positions in time, which have an order and so have ranges.
 
 A text file has no dates, and a table keeps timestamps as text. ISO spellings are read: `2009-06`, `2009-06-30`,
-`2009-06-30 12:00:00+02:00`, `12:00`; and days as `30.06.2009` and `2009/06/30`, of which the order is known. A column
-is in time only if all of its values are of one of these kinds, with a time zone in all of them or in none.
+`2009-06-30 12:00:00+02:00` (or `+02`, `Z`, `UTC`), `12:00`; and days as `30.06.2009` and `2009/06/30`, of which the
+order is known. A column is in time only if all of its values are of one of these kinds, with a time zone in all of them
+or in none.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import polars as pl
 _SECOND: Final = 10**6
 """Positions are counted in microseconds."""
 _DAY = r"\d{4}-\d{2}-\d{2}"
-_CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<part>\d{1,6})0{0,3})?)?"
-_ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})"
+_HOUR, _ANY_HOUR = r"[01]\d|2[0-3]", r"[01]?\d|2[0-3]"
+_CLOCK = rf"(?P<hour>{_HOUR}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<part>\d{{1,6}})0{{0,3}})?)?"
+_ZONE = r" ?(?P<zone>Z|UTC|[+-]\d{2}(?::?\d{2})?)"
 _KINDS = {
     "month": r"^(?P<month>\d{4}-\d{2})$",
     "day": rf"^(?P<day>{_DAY})$",
@@ -26,7 +28,7 @@ _KINDS = {
     "slashed day": r"^(?P<day>\d{4}/\d{2}/\d{2})$",
     "moment": rf"^(?P<day>{_DAY})[T ]{_CLOCK}$",
     "moment in a zone": rf"^(?P<day>{_DAY})[T ]{_CLOCK}{_ZONE}$",
-    "time": rf"^{_CLOCK}$",
+    "time": rf"^{_CLOCK.replace(_HOUR, _ANY_HOUR)}$",
 }
 DAY_FORMATS: Final = {"day": "%Y-%m-%d", "dotted day": "%d.%m.%Y", "slashed day": "%Y/%m/%d"}
 """How each kind of day is spelled, in strftime codes."""
@@ -88,7 +90,7 @@ def _read_clock(parts: pl.DataFrame) -> pl.Series:
     part = parts["part"].str.pad_end(6, "0").cast(pl.Int64).fill_null(0)
     seconds = (hour * 60 + minute) * 60 + second
     if "zone" in parts.columns:
-        zone = parts["zone"].str.replace("Z", "+00:00", literal=True).str.replace(":", "", literal=True)
+        zone = parts["zone"].str.replace("Z|UTC", "+00").str.replace(":", "", literal=True).str.pad_end(5, "0")
         offset = zone.str.slice(1, 2).cast(pl.Int64) * 60 + zone.str.slice(3, 2).cast(pl.Int64)
         ahead = (zone.str.starts_with("-").cast(pl.Int64) * -2 + 1) * offset
         seconds = seconds - ahead * 60
@@ -120,8 +122,8 @@ def parse_moment(text: str) -> float | None:
 
 def _parse_zone(zone: str) -> int:
     """The seconds by which a zone is ahead."""
-    if zone == "Z":
+    if zone in ("Z", "UTC"):
         return 0
-    digits = zone[1:].replace(":", "")
+    digits = zone[1:].replace(":", "").ljust(4, "0")
     ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return int(ahead.total_seconds()) * (-1 if zone[0] == "-" else 1)

@@ -25,6 +25,7 @@ from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.data.label_ranges import parse_moments, parse_range, parse_words
 from sfumato.data.moments_in_text import locate_moments
+from sfumato.data.unread_dates import flag_dates
 from sfumato.errors import DataError
 from sfumato.text_codes import place_texts
 
@@ -125,6 +126,11 @@ class Domain:
     def positions(self) -> Floats | None:
         """The leaves as numbers or as positions in time; None if they have no order but that of their text."""
         return self.moments if self.numbers is None else self.numbers
+
+    @cached_property
+    def dated(self) -> Flags:
+        """Which leaves look like dates."""
+        return flag_dates(pl.Series(self.leaves, dtype=pl.String)).to_numpy()
 
     def list_covered(self, label: str | None) -> Ints:
         """The leaves that a label covers, ascending; none for a missing cell."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -62,16 +62,25 @@ _ALIASES = {
 }
 
 
+def _names_several(text: str, known: Collection[str]) -> bool:
+    parts = [part.strip() for part in re.split("[,;]", text)]
+    return len(parts) > 1 and all(part in known for part in parts)
+
+
 def assign_roles(
     columns: Iterable[str], given: Mapping[str, str | Role], source: str = "the table"
 ) -> Mapping[str, Role]:
     """One role for every column, in column order; a column or a role without the other is an error."""
+    if not isinstance(given, Mapping):
+        raise DataError(f'{source}: roles are given by column, as in {{"age": "quasi_identifying", ...}}')
     names = list(columns)
     known = set(names)
     unknown = [name for name in given if name not in known]
     if unknown:
         meant = ask_meant(unknown, names).removeprefix("; ")
-        if not are_plausible_names(names):
+        if joined := [name for name in unknown if _names_several(name, known)]:
+            meant = f"{_list_column_names(joined)} is several: name each by itself, in a policy in quotes of its own"
+        elif not are_plausible_names(names):
             meant = "if the file has no header, set header = false and name its columns"
         elif len(names) == 1 and len(given) > 1:
             meant = f"the file was read as a single column: set separator = {name_separator(names[0])}"

@@ -69,7 +69,7 @@ def _refuse_foreign(text: str) -> None:
     foreign = _FOREIGN.match(text)
     if foreign is not None and not _exists(text) and not _exists(foreign[1] + ":"):
         raise DataError(
-            f"{foreign[1]}: such addresses are not read; give a file, or the address of a database as in "
+            f"{foreign[1]}: such addresses are not read; download it and give the file, or a database's address as in "
             "postgresql://user@host/database?table=patients, sqlite:///people.db or duckdb:///people.duckdb"
         )
 

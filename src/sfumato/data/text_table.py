@@ -70,6 +70,8 @@ class TextFormat:
     """Whether blanks around a cell are removed."""
     numbers: tuple[str, ...] | None = None
     """The columns that hold numbers, all others text; detected if omitted."""
+    decimal: str = "."
+    """The sign before the decimals of a number: a point or a comma."""
 
 
 class TextOptions(TypedDict, total=False):
@@ -80,6 +82,7 @@ class TextOptions(TypedDict, total=False):
     quote: str | None
     comment: str | None
     trim: bool
+    decimal: str
 
 
 def read_first_bytes(path: Path, count: int) -> bytes:
@@ -146,6 +149,8 @@ def detect_dialect(path: Path, text: TextFormat) -> TextDialect:
     opening = _read_opening(path, encoding, text)
     separator = text.separator or guess_separator(opening, text.quote)
     _refuse_signs(separator, text.quote, path)
+    if text.decimal not in (".", ","):
+        raise DataError(f'{path}: decimal is "." (1.5) or "," (1,5)')
     width = next(count_record_cells(opening, separator, text.quote), 0)
     if not width:
         raise DataError(f"{path}: the file holds no rows")
@@ -203,7 +208,11 @@ def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path
 
 
 def _type_columns(cells: pl.DataFrame, names: list[str], text: TextFormat) -> list[pl.Series]:
-    typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, names, text.numbers))
+    typed = (
+        type_cells(cells, text.decimal)
+        if text.numbers is None
+        else cells.select(state_types(cells, names, text.numbers))
+    )
     # In one piece: the parts that the file was read in make every later step slower.
     return [column.alias(name).rechunk() for column, name in zip(typed.get_columns(), names, strict=True)]
 

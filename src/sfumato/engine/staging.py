@@ -8,7 +8,7 @@ as the types that all of them together have, as if the file had been read at onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.arrow_frame import build_frame
-from sfumato.data.cell_types import TypesOfCells
+from sfumato.data.cell_types import TypesOfCells, spell_points
 from sfumato.data.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.foreign_worker import Refused, choose_name, quote_name
 from sfumato.data.source import parse_source
+from sfumato.data.spelled_dates import find_stored_forms, may_need_form, read_dates
 from sfumato.data.stored_cells import mark_missing
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
@@ -44,7 +45,23 @@ class StagedText(NamedTuple):
     types: dict[str, pl.DataType]
 
 
-def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredRows:
+class DateReading(NamedTuple):
+    """How columns of dates are read: by these forms, and by the only one that fits unless the text is kept."""
+
+    forms: Mapping[str, str]
+    keep: Collection[str] = ()
+
+
+_UNSTATED = DateReading({})
+
+
+def open_stored_rows(
+    path: str | Path,
+    text: TextFormat,
+    scratch: Path,
+    engine: ChosenEngine = "duckdb",
+    dates: DateReading = _UNSTATED,
+) -> StoredRows:
     """The rows that a data path names, for an engine to count; an error if it cannot reach them."""
     if engine == "spark":
         require_spark()
@@ -75,6 +92,7 @@ def open_stored_rows(path: str | Path, text: TextFormat, scratch: Path, engine: 
             f"{shown}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, SQLite "
             f"and PostgreSQL; this is {found}. Use --engine memory, or convert it"
         )
+    staged = _stage_dates(staged, dates, scratch, shown)
     rows = open_parquet(staged, scratch, shown, engine) if staged else None
     if rows is None or not rows.height:
         raise DataError(f"{shown}: the file has a header and no rows")
@@ -101,18 +119,48 @@ def _stage_parquet(files: Sequence[Path], scratch: Path) -> list[Path]:
     ]
 
 
+def _stage_dates(files: Sequence[Path], dates: DateReading, scratch: Path, shown: str) -> list[Path]:
+    """The same files, or copies in which text has become dates, as if the table had been read at once."""
+    if not files:
+        return []
+    schema = build_frame(check_schemas(files).empty_table(), files[0]).schema
+    texts = [name for name, kind in schema.items() if kind == pl.String and name not in (*dates.keep, *dates.forms)]
+    head = next(_iterate_columns(files, texts), pl.DataFrame())
+    wanted = [name for name in head.columns if may_need_form(head[name])]
+    forms = {**find_stored_forms(_iterate_columns(files, wanted)), **dates.forms}
+    if not forms:
+        return list(files)
+    return [
+        _rewrite(file, scratch / f"dated-{number}.parquet", lambda batch: read_dates(batch, forms, shown))
+        for number, file in enumerate(files)
+    ]
+
+
+def _iterate_columns(files: Sequence[Path], names: list[str]) -> Iterator[pl.DataFrame]:
+    for file in files if names else ():
+        try:
+            with pq.ParquetFile(file, pre_buffer=False) as opened:
+                for batch in opened.iter_batches(_ROWS, columns=names):
+                    yield build_frame(pa.Table.from_batches([batch]), file)
+        except (pa.ArrowException, OSError):
+            raise explain_damaged(file) from None
+
+
 def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) -> list[Path]:
     """Each file by its own types; where they differ between files, numbers become decimals, and all else text."""
     parts: list[StagedText] = []
     for number, file in enumerate(files):
-        part = _write_texts(iterate_text_cells(file, text), scratch / f"text-{number}.parquet")
+        part = _write_texts(iterate_text_cells(file, text), scratch / f"text-{number}.parquet", text.decimal)
         if parts and list(part.types) != list(parts[0].types):
             raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
         parts.append(part)
     wanted = {name: _unify_types([part.types[name] for part in parts]) for name in parts[0].types}
 
     def cast_to(types: dict[str, pl.DataType]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-        return lambda batch: batch.cast(types).cast(wanted)  # type: ignore[arg-type]
+        numbers = [name for name, kind in types.items() if kind.is_numeric()]
+        return lambda batch: (
+            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(wanted)  # type: ignore[arg-type]
+        )
 
     staged = []
     for number, part in enumerate(parts):
@@ -127,8 +175,8 @@ def _unify_types(types: Sequence[pl.DataType]) -> pl.DataType:
     return pl.Float64() if all(kind.is_numeric() for kind in types) else pl.String()
 
 
-def _write_texts(batches: Iterator[pl.DataFrame], path: Path) -> StagedText:
-    types = TypesOfCells()
+def _write_texts(batches: Iterator[pl.DataFrame], path: Path, decimal: str = ".") -> StagedText:
+    types = TypesOfCells(decimal)
 
     def observe() -> Iterator[pl.DataFrame]:
         for batch in batches:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
 
 from sfumato.errors import DataError, PolicyError
 from sfumato.table import Table
@@ -19,3 +23,46 @@ def require_tables(original: Table, published: Table, columns: Sequence[str] | N
             )
     if isinstance(columns, str):
         raise PolicyError(f'columns is a list of names, such as ["{columns}"]')
+
+
+_TABLES = ("Table", "Table | None")
+
+
+def take_any_table(measure: Any) -> Any:
+    """A measure that also takes frames, releases and runs where it takes tables, and one column as a text."""
+    notes = getattr(measure, "__annotations__", {}) if inspect.isfunction(measure) else {}
+    tables = [name for name, kind in notes.items() if kind in _TABLES and name != "return"]
+    lists = [name for name, kind in notes.items() if str(kind).startswith("Sequence[str]")]
+    return _adapt(measure, tables, lists) if tables else measure
+
+
+def _adapt(measure: Callable[..., Any], tables: Sequence[str], lists: Sequence[str]) -> Callable[..., Any]:
+    signature = inspect.signature(measure)
+
+    @wraps(measure)
+    def measure_any(*given: Any, **named: Any) -> Any:
+        try:
+            call = signature.bind(*given, **named)
+        except TypeError as error:
+            raise PolicyError(f"{measure.__name__}: {error}") from None
+        for name in call.arguments.keys() & set(tables):
+            call.arguments[name] = _find_table(call.arguments[name])
+        for name in call.arguments.keys() & set(lists):
+            value = call.arguments[name]
+            call.arguments[name] = [value] if isinstance(value, str) else value
+        return measure(*call.args, **call.kwargs)
+
+    return measure_any
+
+
+def _find_table(given: Any) -> Any:
+    """The table of a run or a release; a frame as a table without roles."""
+    if given is None or isinstance(given, Table):
+        return given
+    if isinstance(given, str | Path):
+        raise DataError(
+            "a table is measured, and this is a path; read it with sf.Table.read(path, roles={...}), or use sfumato "
+            "measure on the command line"
+        )
+    held = getattr(getattr(given, "release", given), "data", None)
+    return held if isinstance(held, Table) else Table.of(given)

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
+from sfumato.data.misread_columns import find_misread_columns
 from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role, name_separator
 from sfumato.data.table_reader import TextFormat
@@ -67,6 +68,8 @@ class Audit:
     """How many columns were combined in pairs."""
     riskiest: ColumnCombination | None
     """The smallest combination that singles out nearly as many people as all columns together."""
+    misread: tuple[str, ...] = ()
+    """What was read as words although it looks like numbers or dates, as sentences."""
 
     @property
     def roles(self) -> dict[str, str]:
@@ -92,7 +95,10 @@ class Audit:
             sign = name_separator(self.proposals[0].column)
             return (f"The file was read as a single column. If it has several, give its separator: {sign}.",)
         if self.unique_share is None or self.k is None:
-            return ("No column looks like something others know about a person, so nobody can be looked up.",)
+            return (
+                "No column looks like something others know about a person, so nobody can be looked up.",
+                *self.misread,
+            )
         known = _join_names(self.quasi_identifying)
         sentences = [
             f"Of {self.rows:,} people, {self.unique_share:.1%} are unique by their {known}.",
@@ -109,7 +115,7 @@ class Audit:
             )
         if self.k > 1:
             sentences.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")
-        return tuple(sentences)
+        return (*sentences, *self.misread)
 
 
 @overload
@@ -148,15 +154,18 @@ def audit(
         table = _read_table(table, text or TextFormat())
     elif engine in ("duckdb", "spark"):
         raise PolicyError(f"the engine {engine} reads files: give the path of one, not data that is in memory")
-    elif not isinstance(table, Table):
-        table = Table.of(table)
+    else:
+        table = getattr(table, "release", table)  # of a run
+        table = getattr(table, "data", table) if isinstance(getattr(table, "data", None), Table) else table
+        table = table if isinstance(table, Table) else Table.of(table)
     if quasi_identifying is None and table.roles:
         quasi_identifying = table.quasi_identifying
-    return _audit_rows(_TableCrowds(table), quasi_identifying)
+    misread = find_misread_columns(table.frame).explain()
+    return replace(_audit_rows(_TableCrowds(table), quasi_identifying), misread=misread)
 
 
 def _read_table(path: str | Path, text: TextFormat) -> Table:
-    options = {name: getattr(text, name) for name in ("header", "encoding", "quote", "comment", "trim")}
+    options = {name: getattr(text, name) for name in ("header", "encoding", "quote", "comment", "trim", "decimal")}
     return Table.read(path, separator=text.separator, missing_marks=text.missing_marks, columns=text.columns, **options)
 
 

@@ -126,7 +126,9 @@ def _read_certificate(path: Path) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        raise CertificateRefused("the certificate is missing, or it is a link") from None
+        beside = (path.parent.parent / "release" / path.name).is_file() and path.parent.name in ("private", "refused")
+        hint = f"; the release is beside this folder, in {path.parent.parent / 'release'}" if beside else ""
+        raise CertificateRefused(f"the certificate is missing, or it is a link{hint}") from None
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise CertificateRefused("the certificate is missing: there is no regular file with its name")
@@ -135,6 +137,7 @@ def _read_certificate(path: Path) -> bytes:
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release in memory; claims about the originals need `original`."""
+    release = getattr(release, "release", release)  # of a run
     refuse_other_order(release, original)
     evidence = Evidence(
         release.data, original, release.details.get("rows"), release.details.get("population"), release.details

@@ -20,7 +20,6 @@ from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import Hierarchy, spell_cells
 from sfumato.data.role_lines import explain_missing_roles
 from sfumato.data.roles import Role
-from sfumato.data.spelled_dates import read_dates
 from sfumato.errors import DataError, PolicyError
 from sfumato.lazy import find_tagged_class
 from sfumato.parameter_errors import explain_parameters
@@ -28,7 +27,7 @@ from sfumato.problem_words import find_other_name
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.sequences import Sequences
-from sfumato.table import Table
+from sfumato.table import Table, build_table_frame, get_row_labels, simplify_frame
 from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
@@ -62,8 +61,16 @@ def run(
     own data and writes its folders, as the command line does.
     """
     if not isinstance(randomness, Randomness | None):
+        if isinstance(randomness, Mapping):
+            raise PolicyError("roles are given by name: run(data, method, roles={...})")
         raise PolicyError("randomness is sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests")
-    given = {"hierarchies": hierarchies, "attack": attacks, "gate": gate, "accept": accept, "title": title}
+    given = {
+        "hierarchies": hierarchies,
+        "attack": attacks,
+        "gate": gate,
+        "accept": accept,
+        "title": title,
+    }
     sections = {name: value for name, value in given.items() if value is not None}
     if isinstance(data, Policy) or (_is_path(data) and str(data).endswith(".toml")):
         if sections or roles is not None or not (what is None or _is_path(what)):
@@ -92,10 +99,8 @@ def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapp
     """The policy that says the same as the arguments."""
     content = _read_policy(what)
     reading = content.get("data", {})
-    if isinstance(reading, Mapping):
-        content["data"] = {**reading, "path": str(data) if _is_path(data) else IN_MEMORY}
-    else:
-        content["data"] = reading.model_copy(update={"path": str(data) if _is_path(data) else IN_MEMORY})
+    reads = {"path": str(data) if _is_path(data) else IN_MEMORY}
+    content["data"] = {**reading, **reads} if isinstance(reading, Mapping) else reading.model_copy(update=reads)
     if roles:
         content["roles"] = roles
     content |= {name: _spell_section(name, value) for name, value in sections.items()}
@@ -182,16 +187,19 @@ def _build_original(data: Any, policy: Policy) -> Any:
         return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]
     if isinstance(data, Baskets | Sequences):
         raise DataError(f"{policy.protect[0].method} takes a table, not {type(data).__name__}")
-    table = data if isinstance(data, Table) else Table.of(data)
+    given = data if isinstance(data, Table) else None
+    source = "table" if given is None else given.source
+    plain = simplify_frame(build_table_frame(data, source), source) if given is None else given.frame
     marks = policy.data.missing_marks if "missing_marks" in policy.data.model_fields_set else ()
-    frame = table.frame.with_columns(
-        column.set(spell_cells(column).is_in(list(marks)).fill_null(False), None) for column in table.frame if marks
+    frame = plain.with_columns(
+        column.set(spell_cells(column).is_in(list(marks)).fill_null(False), None) for column in plain if marks
     )
-    frame = read_dates(frame, policy.data.dates, table.source)
-    hierarchies = {**table.hierarchies, **policy.hierarchies}
-    missing = policy.data.missing if "missing" in policy.data.model_fields_set else table.missing
-    made = Table.of(frame, policy.roles.group_by_column() or None, hierarchies, missing, source=table.source)
-    return replace(made, row_labels=table.row_labels)
+    hierarchies = {**({} if given is None else given.hierarchies), **policy.hierarchies}
+    asked = given is None or "missing" in policy.data.model_fields_set
+    missing = policy.data.missing if asked or given is None else given.missing
+    roles = policy.roles.group_by_column() or None
+    made = Table.of(frame, roles, hierarchies, missing, source=source, dates=policy.data.dates)
+    return replace(made, row_labels=get_row_labels(data) if given is None else given.row_labels)
 
 
 def _refuse_without_roles(policy: Policy, original: Table | None) -> None:

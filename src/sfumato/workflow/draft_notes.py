@@ -18,6 +18,7 @@ _PLACES = ({"x", "y"}, {"lat", "lon"}, {"lat", "lng"}, {"latitude", "longitude"}
 _TIMES = {"t", "time", "timestamp", "datetime", "date"}
 _REPEATED = 0.8
 """Fewer different values than this, per row: a person seems to have several rows."""
+_MANY = 20
 _LONG, _DIFFERENT = 10, 0.9
 
 
@@ -35,6 +36,16 @@ def note_several_rows(proposals: Iterable[RoleProposal]) -> Iterator[str]:
         yield (
             f"Values of {quote_names(names)} repeat. If a person has several rows, k counts rows and not people: make "
             "one row of each person's first."
+        )
+
+
+def note_many_columns(proposals: Iterable[RoleProposal]) -> Iterator[str]:
+    """Each further column that others know costs detail in all of them."""
+    count = sum(proposal.role is Role.QUASI_IDENTIFYING for proposal in proposals)
+    if count > _MANY:
+        yield (
+            f"{count} columns are taken as known to others, since little shows what they are, and each costs detail in "
+            "all. Make those that nobody outside can know sensitive or insensitive."
         )
 
 

@@ -19,17 +19,18 @@ import polars as pl
 from sfumato.baskets import Baskets
 from sfumato.data.file_kinds import HEAD, detect_file_kind
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.misread_columns import find_decimal_commas
 from sfumato.data.missing_marks import MissingMark, find_missing_marks
 from sfumato.data.moments_in_text import are_moments
 from sfumato.data.roles import name_separator
 from sfumato.data.source import is_database, parse_source
-from sfumato.data.spelled_dates import find_date_form, read_dates
+from sfumato.data.spelled_dates import find_date_forms, read_dates
 from sfumato.data.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.text_dialect import SEPARATORS, count_record_cells
 from sfumato.data.text_table import read_first_bytes
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
-from sfumato.table import Table
+from sfumato.table import simplify_frame
 from sfumato.workflow.draft_notes import list_unnamed
 from sfumato.workflow.point_draft import PointFile, find_point_columns
 from sfumato.workflow.policy import DEMO
@@ -53,6 +54,8 @@ class DraftSource:
     """Whether the first line names the columns; detected if not given."""
     encoding: str = "utf-8"
     missing_marks: tuple[str, ...] = MISSING_MARKS
+    decimal: str = "."
+    """The sign before decimals; a comma is noticed."""
 
     @classmethod
     def of(
@@ -62,11 +65,12 @@ class DraftSource:
         separator: str | None = None,
         header: bool | None = None,
         encoding: str = "utf-8",
+        decimal: str | None = None,
     ) -> DraftSource:
         """Look at the beginning of a file."""
         _refuse_policy(path)
         found = shape or detect_shape(str(path))
-        source = cls(str(path), found, separator, header, encoding)
+        source = cls(str(path), found, separator, header, encoding, decimal=decimal or ".")
         if found != "table" or source.path == DEMO:
             return source
         if header is None and source.is_text:
@@ -75,6 +79,8 @@ class DraftSource:
             _refuse_names_below(source)
         if separator is None and source.is_text:
             _refuse_single_column(source)
+        if decimal is None and source.is_text and find_decimal_commas(source._raw_frame):
+            return replace(source, decimal=",")
         return source
 
     @cached_property
@@ -105,15 +111,17 @@ class DraftSource:
         """The columns of dates that need a form, and the only form that fits all of their cells."""
         if self.shape != "table" or self.path == DEMO:
             return {}
-        forms = {column.name: find_date_form(column) for column in self._raw_frame}
-        return {name: form for name, form in forms.items() if form is not None}
+        return find_date_forms(self._raw_frame)
 
     @cached_property
     def _raw_frame(self) -> pl.DataFrame:
         header, marks = self.header is not False, self.missing_marks
-        return Table.read(
-            self.path, separator=self.separator, missing_marks=marks, header=header, encoding=self.encoding
-        ).frame
+        read = read_frame(
+            self.path, TextFormat(self.separator, marks, header, encoding=self.encoding, decimal=self.decimal)
+        )
+        if read.is_empty():
+            raise DataError(f"{self.path}: the file has a header and no rows")
+        return simplify_frame(read, self.path)
 
     @cached_property
     def baskets(self) -> Baskets:

@@ -135,7 +135,7 @@ class TableShape(FileShape):
             decimal = [name for name in data["numbers"] if name not in integers and frame[name].dtype.is_integer()]
             frame = frame.with_columns(frame[name].cast(pl.Float64) for name in decimal)
         frame = cast_whole_columns(frame, data.get("integers", ()))
-        return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
+        return Table.of_release(frame, body["roles"], body["missing"], path.name)
 
     def count_formulas(self, data: Table) -> dict[str, Any]:
         """Count text cells and the names of columns."""

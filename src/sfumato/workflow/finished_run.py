@@ -9,10 +9,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sfumato.attack import Attack, Outcome
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.release import Finding, Release
+from sfumato.release import Finding, Number, Release
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.folder import StagingFolder, reserve_target
 from sfumato.workflow.gate import Refusal
@@ -79,6 +81,35 @@ class Run:
             self.files.write(staging)
             kept = target.publish()
         return replace(self, folder=target.named, kept=kept)
+
+    @property
+    def losses(self) -> Mapping[str, Number]:
+        """What the method says that was lost; it stays with the custodian."""
+        return self.release.losses
+
+    def to_pandas(self, *, index: bool = True) -> Any:
+        """The released data as a pandas frame; see `Release.to_pandas` about its index."""
+        return self._get_published().to_pandas(index=index)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The released data as a polars frame."""
+        return self._get_published().to_polars()
+
+    def to_arrow(self) -> Any:
+        """The released data as a pyarrow table."""
+        return self._get_published().to_arrow()
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the released data alone as a CSV file; `save` also writes the certificate and the reports."""
+        self._get_published().to_csv(path)
+
+    def _get_published(self) -> Release:
+        if not self.published:
+            raise DataError(
+                "this run published nothing: the gate refused it, see run.refusals. For your eyes only, its data is "
+                "run.release.to_pandas()"
+            )
+        return self.release
 
     def as_json(self) -> dict[str, Any]:
         """The run as JSON, for the custodian only: it holds facts about the originals."""

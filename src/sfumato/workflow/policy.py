@@ -256,6 +256,7 @@ class Policy(Description):
             encoding=data.encoding,
             comment=data.comment,
             trim=data.trim,
+            decimal=data.decimal,
         )
 
     def _read_demo(self) -> Table:

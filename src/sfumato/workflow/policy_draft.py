@@ -43,6 +43,7 @@ from sfumato.workflow.draft_methods import (
 from sfumato.workflow.draft_notes import (
     note_different_sequences,
     note_empty_columns,
+    note_many_columns,
     note_points,
     note_several_rows,
     note_unnamed_columns,
@@ -265,6 +266,8 @@ def _write_text_reading(source: DraftSource) -> list[str]:
         lines.append(write_entry("header", False, "the first line holds values, not names"))
     if source.encoding != "utf-8":
         lines.append(write_entry("encoding", source.encoding))
+    if source.decimal != ".":
+        lines.append(write_entry("decimal", source.decimal, "1,5 is a number; it is published as 1.5"))
     return lines
 
 
@@ -348,9 +351,11 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
     notes += note_empty_columns(source.frame)
     if source.dates:
         notes.append(f"Read as dates, and published as 2009-06-30: {quote_names(source.dates)}.")
+    if source.decimal == ",":
+        notes.append('Numbers have a decimal comma (decimal = ","), and are published as 1.5.')
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     notes += find_misread_columns(source.frame.drop(removed)).explain()
-    notes += [*note_several_rows(proposals), *note_points(source.frame.columns)]
+    notes += [*note_many_columns(proposals), *note_several_rows(proposals), *note_points(source.frame.columns)]
     if removed:
         notes.append(f"Not released: {quote_names(removed)}.")
     return tuple(notes)

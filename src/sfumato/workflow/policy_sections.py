@@ -38,7 +38,7 @@ HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
 class DataSection(Description):
     """Where the data is and how to read it."""
 
-    path: Annotated[str, PlainSerializer(hide_password)]
+    path: Annotated[str, Field(min_length=1), PlainSerializer(hide_password)]
     """A file, a pattern such as `parts/*.csv`, a sheet such as `people.xlsx?sheet=Patients`, a database table such as
     `sqlite:///people.db?table=patients`, `postgresql://user@host/db?table=patients` or `spark:clinic.patients`, or
     `demo` for the built-in population."""
@@ -56,7 +56,10 @@ class DataSection(Description):
     """The names of the columns, if the file has none or to replace its own."""
     dates: Mapping[str, str] = Field(default_factory=dict)
     """Columns of dates that are not written as 2009-06-30, and their form in strftime codes: `{ born = "%m/%d/%Y" }`.
-    They become dates, and are published as 2009-06-30."""
+    They become dates, and are published as 2009-06-30; needed where several forms fit all cells of a column."""
+    decimal: Literal[".", ","] = "."
+    """The sign before the decimals of a number in a text file: with `","`, `1,5` and `1.234,56` are numbers. They are
+    published as 1.5, whatever the file has."""
     encoding: str = "utf-8"
     """The text encoding; a byte order mark in the file takes precedence."""
     comment: str | None = Field(default=None, min_length=1)
@@ -151,7 +154,7 @@ class MeasureSection(Description):
 class OutputSection(Description):
     """Where the release goes."""
 
-    path: str = "out"
+    path: str = Field(default="out", min_length=1)
     """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
     format: Format | BasketFormat | None = None
     """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;

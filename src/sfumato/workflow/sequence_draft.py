@@ -23,7 +23,8 @@ def write_sequence_methods(sequences: Sequences, source: str, purpose: Purpose, 
     if len(sequences) < 2 or not sequences.items:
         raise DataError(f"{source}: there are {len(sequences)} sequences with {len(sequences.items)} items; add some")
     if purpose in ("synthetic", "outsource"):
-        raise PolicyError(f"{source}: there is no method to {purpose} sequences; choose publish, share or hide")
+        what = "for synthetic" if purpose == "synthetic" else f"to {purpose}"
+        raise PolicyError(f"{source}: there is no method {what} sequences; choose publish, share or hide")
     pattern, support = _find_pattern(sequences)
     if purpose != "hide":
         return _write_anonymized(sequences, k or choose_k(len(sequences), source), pattern, support)

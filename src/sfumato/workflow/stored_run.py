@@ -32,7 +32,7 @@ from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.scratch import open_scratch_folder
-from sfumato.engine.staging import open_stored_rows
+from sfumato.engine.staging import DateReading, open_stored_rows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.stored_claims import (
     StoredEvidence,
@@ -120,8 +120,10 @@ def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb"
         data.encoding,
         comment=data.comment,
         trim=data.trim,
+        decimal=data.decimal,
     )
-    rows = open_stored_rows(data.path, text, scratch, engine)
+    dates = DateReading(data.dates, tuple(policy.hierarchies))
+    rows = open_stored_rows(data.path, text, scratch, engine, dates)
     original = StoredTable.of(rows, policy.roles.group_by_column(), policy.hierarchies, data.missing)
     refuse_unknown_columns(policy, original.outline)
     return original

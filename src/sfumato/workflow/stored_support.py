@@ -85,9 +85,7 @@ def list_unsupported(policy: Policy) -> list[str]:
         return _list_unsupported_baskets(policy)
     if policy.shape != "table" or policy.gives != "table":
         return [f"{policy.protect[0].method}, which is not about tables"]
-    found = ["dates in a form of their own"] if policy.data.dates else []
-    if policy.data.path == DEMO:
-        found.append("the built-in population")
+    found = ["the built-in population"] if policy.data.path == DEMO else []
     if len(policy.protect) > 1:
         found.append("several methods")
     found += [why for method in policy.protect if (why := explain_unstored(method)) is not None]

@@ -150,7 +150,7 @@ def verify(
     claims take longer than `seconds` to measure. A table in Parquet is read into memory, or counted where it is by
     duckdb or Spark: as `engine` says, or by its size.
     """
-    root = find_release_folder(Path(folder))
+    root = find_release_folder(Path(getattr(folder, "out", folder)))  # a run has a folder
     try:
         certificate = Certificate.read(root)
     except SfumatoError as error:

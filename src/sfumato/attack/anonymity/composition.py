@@ -129,7 +129,7 @@ class Composition(Attack):
 def read_other(path: Path, truth: Table) -> Table:
     """The data of a release folder as its certificate says that it is spelt, or a data file."""
     if not path.is_dir():
-        return Table.read(path, missing=truth.missing.value)
+        return Table.read_beside(path, truth)
     folder = next((candidate for candidate in (path, path / "release") if (candidate / CERTIFICATE).is_file()), None)
     if folder is None:
         raise DataError(f"{path}: this folder has no {CERTIFICATE}; name a release folder, or a data file")
@@ -143,7 +143,7 @@ def read_other(path: Path, truth: Table) -> Table:
     text = TextFormat(separator=SEPARATOR_OF.get(kind, ","), missing_marks=(mark,), trim=False)
     frame = read_frame(folder / file, text)
     frame = unescape_frame(frame) if data.get("escaped_formulas") is True else frame
-    return Table.of(frame, missing=truth.missing.value, source=str(folder / file))
+    return Table.of_release(frame, None, truth.missing.value, str(folder / file))
 
 
 @dataclass(frozen=True)

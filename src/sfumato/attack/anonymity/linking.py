@@ -54,7 +54,7 @@ class Linking(Attack):
             links, look_up = choose_links(release, targets, names, lambda links: links.count_expected_hits(tried.rows))
             hits = links.guess(chance) == tried.rows
         else:  # nobody says which rows are right, nor who is in the release
-            targets = Table.read(self.external)
+            targets = Table.read_beside(self.external, truth)
             links, look_up, odds = look_up_external(release, behind, targets, names)
             hits = chance.random(len(odds)) < odds
         candidate_counts = links.counts[links.counts > 0]

@@ -21,9 +21,10 @@ from pydantic import Field, model_validator
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.label_choice import choose_label, choose_range
+from sfumato.data.label_choice import choose_label, choose_range, find_covering_group
 from sfumato.data.label_ranges import read_positions
 from sfumato.data.published_labels import Domain, format_range
+from sfumato.data.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.progress import report_progress
@@ -167,6 +168,8 @@ class _OrderedColumn:
     def of(cls, table: Table, name: str) -> _OrderedColumn:
         column, hierarchy = table.frame[name], table.hierarchies.get(name)
         numeric, domain = column.dtype.is_numeric(), Domain.of(column, hierarchy)
+        if hierarchy is None and domain.positions is None:
+            refuse_unread_dates(column, table.source)
         order = None if hierarchy is None else hierarchy.code_leaves(column)
         known = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
         if domain.moments is not None:
@@ -199,7 +202,7 @@ def _label_words(domain: Domain, leaves: Sequence[int]) -> str:
     """The range of several moments, and a readable label of several other texts."""
     numbered = np.array(leaves, dtype=np.int64)
     span = choose_range(domain, numbered) if domain.moments is not None and len(leaves) > 1 else None
-    return (span or choose_label(domain, numbered)).text
+    return (span or choose_label(domain, numbered, lambda leaves: find_covering_group(domain, leaves))).text
 
 
 def _parse_number(text: str) -> float:
@@ -239,6 +242,8 @@ class _ColumnPieces:
         ends = [0, *cuts, column.width]
         labels = tuple(column.label(begin, end) for begin, end in pairwise(ends))
         if len(set(labels)) < len(labels):
+            if column.domain.positions is None:
+                refuse_unread_dates(pl.Series(column.name, column.values, dtype=pl.String), "the table")
             raise DataError(
                 f'column "{column.name}": a value is spelled like a range or set of others; change its spelling'
             )

@@ -19,6 +19,7 @@ from pydantic import Field
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.moments_in_text import UtcSpelling, find_utc_spelling
+from sfumato.data.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
@@ -236,6 +237,8 @@ def _find_time_spelling(column: pl.Series) -> NumberSpelling | UtcSpelling | Non
 def _refuse_unfit_column(table: Table, name: str) -> None:
     column = table.frame[name]
     missing = column.null_count()
+    if not _is_number_or_date(column):
+        refuse_unread_dates(column, table.source)
     if missing and (_is_number_or_date(column) or table.missing is not Missing.OWN_VALUE):
         raise DataError(
             f'{table.source}: the column "{name}" has {missing} missing cells, which have no distance to others; '

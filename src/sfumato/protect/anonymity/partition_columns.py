@@ -19,6 +19,7 @@ from sfumato.arrays import Codes, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.label_choice import LONGEST_SET, LabelChoice, choose_label, estimate_set_length
 from sfumato.data.published_labels import Domain, format_range
+from sfumato.data.unread_dates import flag_dates, refuse_unread_dates
 from sfumato.engine.stored_rows import RowCounts
 from sfumato.table import Missing, Table
 
@@ -57,18 +58,23 @@ class PartitionColumn:
 
     @classmethod
     def of(
-        cls, counted: RowCounts, hierarchy: Hierarchy | None, publish: Publish, missing: Missing, crowd: int
+        cls, counted: RowCounts, hierarchy: Hierarchy | None, publish: Publish, outline: Table, crowd: int
     ) -> PartitionColumn:
-        """Numbers and moments become ranges and others sets, unless the hierarchy's labels are requested."""
+        """Numbers and moments become ranges and others sets, unless the hierarchy's labels are requested.
+
+        Dates of unknown order become the labels of their hierarchy; without one they are refused.
+        """
         cells = counted.frame.to_series()
         original, counts = cells.drop_nulls(), counted.counts[cells.is_not_null().to_numpy()]
         domain = Domain.of(original, hierarchy)
         numeric = original.dtype.is_numeric() and domain.numbers is not None
         kind: Kind = "range" if numeric or domain.moments is not None else "set"
-        if publish == "hierarchy" and hierarchy is not None:
+        if hierarchy is not None and (publish == "hierarchy" or (kind == "set" and _are_dates(hierarchy))):
             kind = "tree"
+        elif kind == "set" and hierarchy is None:
+            refuse_unread_dates(original, outline.source)
         spans = kind == "set" and hierarchy is None and estimate_set_length(original, counts, crowd) > LONGEST_SET
-        return cls(domain, hierarchy, kind, original.dtype.is_integer(), missing is Missing.OWN_VALUE, spans)
+        return cls(domain, hierarchy, kind, original.dtype.is_integer(), outline.missing is Missing.OWN_VALUE, spans)
 
     @property
     def leaves(self) -> int:
@@ -241,7 +247,7 @@ class PartitionColumns:
         cls, outline: Table, count_values: Callable[[str], RowCounts], publish: Publish, crowd: int
     ) -> PartitionColumns:
         """The quasi-identifying columns of a table, in its order, for classes of at least `crowd` people."""
-        hierarchies, missing = outline.hierarchies, outline.missing
+        hierarchies = outline.hierarchies
         return cls(
             tuple(
                 PartitionColumn.of(
@@ -249,7 +255,7 @@ class PartitionColumns:
                     _count_nothing(outline.frame[name]) if name in hierarchies else count_values(name),
                     hierarchies.get(name),
                     publish,
-                    missing,
+                    outline,
                     crowd,
                 )
                 for name in outline.quasi_identifying
@@ -285,6 +291,11 @@ class PartitionColumns:
         ]
         above, under = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
         return PartColumns(np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64))
+
+
+def _are_dates(hierarchy: Hierarchy) -> bool:
+    leaves = pl.Series(hierarchy.leaves, dtype=pl.String)
+    return bool(flag_dates(leaves.head(100)).all()) and bool(flag_dates(leaves).all())
 
 
 def _count_nothing(cells: pl.Series) -> RowCounts:

@@ -274,8 +274,8 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
     if facts.texts:
         words = "text" if kind == pl.String else str(kind).lower()
         raise PolicyError(
-            f'{source}: "{name}" holds {words}; noise can be added to numbers and dates (2009-06-30). '
-            "Decimals "
+            f'{source}: "{name}" holds {words}; noise can be added to numbers and dates (2009-06-30; state the '
+            f'form of others: dates = {{ "{name}" = "%d.%m.%Y" }} under [data]). Decimals '
             "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
         )
     if facts.strange:

@@ -57,7 +57,9 @@ class NumberSpelling:
     def read(self, texts: pl.Series) -> pl.Series:
         """The numbers; texts in another format become missing."""
         if self.kind == "date":
-            return texts.str.to_date(self.pattern, strict=False).to_physical().cast(pl.Int64)
+            whole = texts if "%d" in self.pattern else texts + "-01"  # a month is its first day
+            form = self.pattern if "%d" in self.pattern else f"{self.pattern}-%d"
+            return whole.str.to_date(form, strict=False).to_physical().cast(pl.Int64)
         if self.kind == "decimal":
             return texts.str.replace(".", "", literal=True).cast(pl.Int64, strict=False)
         plain = texts.str.strip_suffix(self.zone) if self.zone else texts
@@ -122,6 +124,8 @@ def _list_fitting_spellings(text: str) -> Iterator[NumberSpelling]:
     """The formats in which a text may spell a number."""
     if (spelling := DAY_FORMATS.get(find_moment_kind(text) or "")) is not None:
         yield NumberSpelling("date", pattern=spelling)
+    if find_moment_kind(text) == "month":
+        yield NumberSpelling("date", pattern="%Y-%m")
     amount = re.fullmatch(r"-?\d+\.(\d+)", text)
     if amount:
         yield NumberSpelling("decimal", len(amount[1]))

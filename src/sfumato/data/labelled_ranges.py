@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Words that are ranges of numbers, such as `<18`, `18-27`, `65+`: they have the order of their numbers.
+
+Sorted as words, `5-9` comes after `10-14`, and cut from the right as codes, `18-27` and `18-99` are alike. Here
+neighbours are grouped two by two. Only ranges that do not overlap are read so: codes such as `12-34` do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+_SIGN = r"[$€£]?\s?"
+_NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s?(?:%|k|K)?"
+_YEARS = r"(?: ?(?:years?|yrs?|y|years old))?"
+_PLAIN = re.compile(rf"{_SIGN}{_NUMBER}{_YEARS}")
+_CLOSED = re.compile(
+    rf"[\[(]?{_SIGN}{_NUMBER}(?: ?(?:-|–|—|\.\.|to|bis|à|,|<) ?|-){_SIGN}<?{_NUMBER}{_YEARS}[\])]?", re.IGNORECASE
+)
+_BELOW = re.compile(
+    rf"(?:<=?|≤|under|below|less than|up to|unter|bis|moins de) ?{_SIGN}{_NUMBER}{_YEARS}", re.IGNORECASE
+)
+_ABOVE = re.compile(
+    rf"(?:>=?|≥|over|above|more than|at least|from|über|ab|plus de) ?{_SIGN}{_NUMBER}{_YEARS}", re.IGNORECASE
+)
+_ABOVE_AFTER = re.compile(
+    rf"{_SIGN}{_NUMBER}{_YEARS} ?(?:\+|and (?:over|older|above|more|up)|or (?:over|older|above|more|up)|plus)",
+    re.IGNORECASE,
+)
+
+
+class LabelledRange(NamedTuple):
+    """The numbers that a word stands for."""
+
+    low: float
+    high: float
+    first: str
+    """The lower end as it is written; empty if it is open."""
+    last: str
+
+
+def parse_labelled_range(word: str) -> LabelledRange | None:
+    """The range that a word spells; None for any other word."""
+    text = word.strip()
+    if both := _CLOSED.fullmatch(text):
+        found = LabelledRange(_parse(both[1]), _parse(both[2]), both[1], both[2])
+        return found if found.low < found.high else None
+    if below := _BELOW.fullmatch(text):
+        return LabelledRange(-inf, _parse(below[1]), "", below[1])
+    if above := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
+        return LabelledRange(_parse(above[1]), inf, above[1], "")
+    if one := _PLAIN.fullmatch(text):
+        return LabelledRange(_parse(one[1]), _parse(one[1]), one[1], one[1])
+    return None
+
+
+def order_labelled_ranges(words: Iterable[str]) -> dict[str, LabelledRange] | None:
+    """Words in the order of their numbers; None unless all are ranges that do not overlap, and not all are numbers."""
+    found: dict[str, LabelledRange] = {}
+    for word in words:
+        parsed = parse_labelled_range(word)
+        if parsed is None:
+            return None
+        found[word] = parsed
+    ordered = dict(sorted(found.items(), key=lambda item: item[1][:2]))
+    apart = all(one.high <= next_one.low for one, next_one in pairwise(ordered.values()))
+    wide = sum(one.low < one.high for one in ordered.values())
+    return ordered if apart and wide and len(ordered) > 2 else None
+
+
+def group_neighbours(ordered: dict[str, LabelledRange]) -> list[list[str]]:
+    """A row for each word: itself, and the group of 2, 4, 8 … neighbours that it is in."""
+    words, ranges = list(ordered), list(ordered.values())
+    rows, size = [[word] for word in words], 2
+    while size < len(words):
+        for start in range(0, len(words), size):
+            part = ranges[start : start + size]
+            label = words[start] if len(part) == 1 else _join(part[0], part[-1])
+            for row in rows[start : start + size]:
+                row.append(label)
+        size *= 2
+    return rows
+
+
+def _join(first: LabelledRange, last: LabelledRange) -> str:
+    if not first.first:
+        return f"up to {last.last}" if last.last else "any"
+    return f"{first.first}-{last.last}" if last.last else f"{first.first} and more"
+
+
+def _parse(number: str) -> float:
+    return float(number.replace(",", ""))
