@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,8 @@ from sfumato.errors import DataError
 
 _ELEMENT_END = "-1"
 _SEQUENCE_END = "-2"
+LARGE_TEXT = 1 << 20
+"""Bytes from which on a kernel reads and writes: loading it takes longer than a small file does."""
 
 
 class SequenceArrays(NamedTuple):
@@ -47,6 +50,31 @@ def guess_sequence_format(path: Path) -> str:
 def read_spmf_sequences(path: Path) -> SequenceArrays:
     """Read one sequence from each line that is neither empty nor a comment, with items' names if given."""
     text, names = files.strip_spmf_comments(files.read_text(path))
+    plain = _parse_plain_text(path, text, names) if len(text) >= LARGE_TEXT else None
+    return _parse_words(path, text, names) if plain is None else plain
+
+
+def _parse_plain_text(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceArrays | None:
+    """The sequences of a text of small numbers, all marks where they belong; None for any other."""
+    from sfumato.kernels.sequences.spmf_text import PlainSequences, parse_plain_sequences
+
+    size = len(text)
+    room = PlainSequences(
+        np.empty(size // 2 + 1, np.int32), np.empty(size // 3 + 2, np.int64), np.empty(size // 3 + 2, np.int64)
+    )
+    counts = parse_plain_sequences(np.frombuffer(text, dtype=np.uint8), room)
+    if not counts.sequences:
+        return None
+    numbers = room.numbers[: counts.items]
+    held = np.zeros(int(numbers.max(initial=0)) + 1, dtype=bool)
+    held[numbers] = True
+    code_of = (np.cumsum(held) - 1).astype(np.int32)
+    items = files.name_items(path, [str(number) for number in np.flatnonzero(held).tolist()], names)
+    offsets, element_offsets = room.offsets[: counts.sequences + 1], room.element_offsets[: counts.elements + 1]
+    return SequenceArrays(items, offsets.copy(), element_offsets.copy(), code_of[numbers])
+
+
+def _parse_words(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceArrays:
     tokens = files.tokenize(text)
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no sequence; an SPMF file has one on each plain line")
@@ -80,15 +108,30 @@ def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
     files.refuse_nothing(path, sequences.offsets)
     header, words = files.number_spmf_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
-        pieces = np.array([*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"], dtype=object)
-        codes = np.insert(sequences.codes, sequences.offsets[1:], len(words))
-        files.write_text(path, [*header, "".join(pieces[codes].tolist()).removesuffix("\n")])
+        pieces = [*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"]
+        files.write_bytes(path, files.encode_lines(header) + _join_pieces(pieces, sequences))
         return
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
     bounds = pairwise(sequences.element_offsets.tolist())
     elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
     lines = (" ".join([*elements[start:stop], _SEQUENCE_END]) for start, stop in pairwise(sequences.offsets.tolist()))
     files.write_text(path, [*header, *lines])
+
+
+def _join_pieces(pieces: list[str], sequences: SequenceArrays) -> bytes:
+    """The piece of each item of each sequence, and the last piece at its end."""
+    if len(sequences.codes) < LARGE_TEXT // 8:
+        codes = np.insert(sequences.codes, sequences.offsets[1:], len(pieces) - 1)
+        return "".join(np.array(pieces, dtype=object)[codes].tolist()).encode()
+    from sfumato.kernels.sequences.spmf_text import spell_sequences_of_items
+
+    letters = np.frombuffer("".join(pieces).encode(), dtype=np.uint8).copy()
+    widths = np.array([len(piece.encode()) for piece in pieces], dtype=np.int64)
+    size = int(widths[sequences.codes].sum()) + int(widths[-1]) * (len(sequences.offsets) - 1)
+    text = np.empty(size, dtype=np.uint8)
+    bounds = np.concatenate(([0], np.cumsum(widths)))
+    spell_sequences_of_items(sequences.codes, sequences.offsets, letters, bounds, text)
+    return text.tobytes()
 
 
 def write_long_sequences(

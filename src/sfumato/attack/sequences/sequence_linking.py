@@ -228,9 +228,12 @@ class _Searched:
 
     def find_codes(self, owner: Sequences, known: _KnownPoints) -> Codes:
         """The codes of known points; -1 for what no sequence has."""
-        repeats = np.zeros_like(known.codes) if self.ordered else _number_repeats(known.codes, np.diff(known.offsets))
-        points = zip(known.codes.tolist(), repeats.tolist(), strict=True)
-        return np.array([self.code_of.get((str(owner.items[code]), n), -1) for code, n in points], dtype=np.int32)
+        no_repeats = np.zeros(known.codes.size, dtype=np.int64)
+        repeats = no_repeats if self.ordered else _number_repeats(known.codes, np.diff(known.offsets))
+        kinds, numbers = np.unique(repeats * len(owner.items) + known.codes, return_inverse=True)
+        pairs = (divmod(kind, len(owner.items)) for kind in kinds.tolist())
+        codes = [self.code_of.get((str(owner.items[code]), repeat), -1) for repeat, code in pairs]
+        return np.array(codes, dtype=np.int32)[numbers]
 
 
 def _look_up(

@@ -69,7 +69,8 @@ def edit_distances(original: Sequences, published: Sequences, rows: Ints | Seque
     before, after = (LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published))
     costs = np.empty(int(np.diff(published.offsets).max(initial=0)) + 1, dtype=np.int64)
     distances = np.zeros(len(published), dtype=np.int64)
-    measure_edit_distances(before, after, owners, costs, distances)
+    masks = np.zeros(len(numbers) + 1, dtype=np.uint64)
+    measure_edit_distances(before, after, owners, costs, masks, distances)
     return distances
 
 
