@@ -98,11 +98,7 @@ def count_least_containing(inner, candidates, outer, starts, first, last, least)
         for step in range(count):
             other = starts[index] + step
             other -= count if other >= count else 0
-            if is_list:
-                holds = is_list_contained(inner, row, outer, other)
-            else:
-                holds = is_contained(inner, row, outer, other)
-            if holds:
+            if is_list_contained(inner, row, outer, other) if is_list else is_contained(inner, row, outer, other):
                 total += outer.weights[other]
                 if total >= least:
                     break

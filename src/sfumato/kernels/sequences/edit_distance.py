@@ -45,7 +45,8 @@ def _measure_short(before, first, first_end, after, other, other_end, masks):  #
 def measure_edit_distances(before, after, owners, costs, masks, distances):  # type: ignore[no-untyped-def]
     """The distance of each sequence after from its owner before; `costs` has room for the longest after and one more.
 
-    `masks` has a zero for each label. Equal beginnings and ends cost nothing and are passed over: most releases change little.
+    `masks` has a zero for each label. Equal beginnings and ends cost nothing and are passed over: most releases change
+    little.
     """
     for row in range(owners.shape[0]):
         first, first_end = before.offsets[owners[row]], before.offsets[owners[row] + 1]

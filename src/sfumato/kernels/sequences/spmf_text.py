@@ -45,7 +45,7 @@ class _Word(NamedTuple):
 
 @part
 def _is_blank(letter):  # type: ignore[no-untyped-def]
-    return letter == 32 or letter == 9
+    return letter in (32, 9)
 
 
 @part
@@ -55,7 +55,7 @@ def _read_word(raw, begin):  # type: ignore[no-untyped-def]
     if raw[begin] == 45:  # a minus
         kind = np.int64(raw[begin + 1]) - 48 if begin + 1 < size else np.int64(_UNKNOWN)
         end = begin + 2
-        if kind != _ELEMENT_END and kind != _SEQUENCE_END:
+        if kind not in (_ELEMENT_END, _SEQUENCE_END):
             kind = np.int64(_UNKNOWN)
         if end < size and not _is_blank(raw[end]) and raw[end] != 10:
             kind = np.int64(_UNKNOWN)
@@ -89,7 +89,7 @@ def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
             continue
         word = _read_word(raw, place)
         has_items = items > room.element_offsets[elements]
-        if is_closed or word.kind == _UNKNOWN or has_items != (word.kind == _ELEMENT_END) and word.kind != _ITEM:
+        if is_closed or word.kind == _UNKNOWN or (has_items != (word.kind == _ELEMENT_END) and word.kind != _ITEM):
             return nothing
         is_open, place = True, word.end
         if word.kind == _ITEM:

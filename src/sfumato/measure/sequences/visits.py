@@ -119,8 +119,9 @@ def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
 
 def _list_steps(data: Sequences) -> tuple[Codes, Codes]:
     """The items of neighbouring elements, each with each."""
-    element_rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
-    pairs = np.flatnonzero(element_rows[1:] == element_rows[:-1])
+    is_followed = np.ones(data.element_offsets.size - 1, dtype=np.bool_)
+    is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
+    pairs = np.flatnonzero(is_followed)
     if data.codes.size == data.element_offsets.size - 1:
         return data.codes[pairs], data.codes[pairs + 1]
     sizes = np.diff(data.element_offsets)
