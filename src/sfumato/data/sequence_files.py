@@ -47,6 +47,17 @@ def guess_sequence_format(path: Path) -> str:
     return "long" if files.guess_basket_format(path, writing=True) == "long" else "spmf"
 
 
+def is_sequence_file(path: Path) -> bool:
+    """Whether the first line of a text file that is no comment ends in -2, which closes a sequence in SPMF's format."""
+    from sfumato.data.line_blocks import read_line_blocks
+
+    if not path.is_file() or guess_sequence_format(path) == "long":
+        return False
+    lines = (line.strip() for block in read_line_blocks(path) for line in block.splitlines())
+    first = next((line for line in lines if line and line[:1] not in (b"#", b"%", b"@")), b"")
+    return first.split()[-1:] == [b"-2"]
+
+
 def read_spmf_sequences(path: Path) -> SequenceArrays:
     """Read one sequence from each line that is neither empty nor a comment, with items' names if given."""
     text, names = files.strip_spmf_comments(files.read_text(path))
