@@ -129,29 +129,8 @@ def test_bad_spmf_files(tmp_path: Path, text: bytes, what: str) -> None:
     assert " lines " not in what or message.endswith("; the first is line 2")
 
 
-PIECES = st.sampled_from(
-    [
-        "-1",
-        "-2",
-        "-3",
-        "-",
-        "-1x",
-        "--1",
-        "0",
-        "7",
-        "07",
-        "12345678",
-        "9999999",
-        "x",
-        " ",
-        "\t",
-        "\n",
-        "\r\n",
-        "",
-        "+1",
-        ".",
-    ]
-)
+WORDS = ["-1", "-2", "-3", "-", "-1x", "--1", "0", "7", "07", "12345678", "9999999", "x", "+1", "."]
+PIECES = st.sampled_from([*WORDS, " ", "\t", "\n", "\r\n", ""])
 
 
 @given(st.lists(PIECES, max_size=14), st.sampled_from([" ", ""]))

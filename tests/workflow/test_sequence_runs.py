@@ -190,7 +190,7 @@ path = "out"
 @pytest.mark.parametrize("roles", ["", '[roles]\nquasi_identifying = ["age"]\n'])
 def test_methods_for_tables_say_that_a_file_holds_sequences(folder: Path, roles: str) -> None:
     (folder / "table.toml").write_text(TABLE.format(roles=roles), encoding="utf-8")
-    with pytest.raises(sf.DataError, match="holds sequences.*generalize takes a table.*anonymize_sequences"):
+    with pytest.raises(sf.DataError, match=r"holds sequences.*generalize takes a table.*anonymize_sequences"):
         sf.run(folder / "table.toml")
 
 
@@ -199,7 +199,7 @@ def test_methods_for_baskets_do_not_ignore_a_time_column_silently(folder: Path) 
         "k = 5", 'items = ["clinic"]\nmin_support = 2\nmin_confidence = 0.5'
     )
     (folder / "baskets.toml").write_text(named, encoding="utf-8")
-    with pytest.raises(sf.PolicyError, match="hide_items takes baskets, whose items have no order.*remove time"):
+    with pytest.raises(sf.PolicyError, match=r"hide_items takes baskets, whose items have no order.*remove time"):
         sf.run(folder / "baskets.toml")
 
 
