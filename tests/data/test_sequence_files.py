@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.baskets import Baskets
-from sfumato.data import sequence_files
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
 
@@ -127,50 +126,6 @@ def test_bad_spmf_files(tmp_path: Path, text: bytes, what: str) -> None:
     message = message_for(written(tmp_path, text))
     assert message.startswith(what)
     assert " lines " not in what or message.endswith("; the first is line 2")
-
-
-WORDS = ["-1", "-2", "-3", "-", "-1x", "--1", "0", "7", "07", "12345678", "9999999", "x", "+1", "."]
-PIECES = st.sampled_from([*WORDS, " ", "\t", "\n", "\r\n", ""])
-
-
-@given(st.lists(PIECES, max_size=14), st.sampled_from([" ", ""]))
-@SAME_FOLDER
-def test_the_kernel_reads_what_the_word_list_reads(tmp_path: Path, pieces: list[str], gap: str) -> None:
-    """Any text: the same sequences, or the same refusal."""
-    path = written(tmp_path, gap.join(["1 -1 -2\n", *pieces]) or "\n")
-    outcomes = []
-    for large in (0, 1 << 60):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sequence_files, "LARGE_TEXT", large)
-            try:
-                outcomes.append((Sequences.read(path), ""))
-            except DataError as problem:
-                outcomes.append((None, str(problem)))  # type: ignore[arg-type]
-    assert outcomes[0] == outcomes[1]
-
-
-@given(lists_of(st.integers(0, 20_000_000), 0))
-@SAME_FOLDER
-def test_the_kernel_reads_and_writes_plain_files(tmp_path: Path, lists: list[list[Any]]) -> None:
-    sequences = Sequences.of(lists)
-    texts = []
-    for large in (0, 1 << 60):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sequence_files, "LARGE_TEXT", large)
-            assert assert_comes_back(sequences, tmp_path / "plain.txt") == sequences
-        texts.append((tmp_path / "plain.txt").read_bytes())
-    assert texts[0] == texts[1]
-
-
-def test_the_kernel_knows_plain_files() -> None:
-    """Else the tests above would compare the word list with itself."""
-    plain = sequence_files._parse_plain_text(Path("x"), b"\n1 -1 3 0 -1 -2\n\n-2 \n9999999\t-1 -2", {})
-    assert plain is not None and list(plain.items) == [0, 1, 3, 9_999_999]
-    assert plain.offsets.tolist() == [0, 2, 2, 3] and plain.element_offsets.tolist() == [0, 1, 3, 4]
-    named = sequence_files._parse_plain_text(Path("x"), b"1 -1 -2\n", {"1": "home"})
-    assert named is not None and list(named.items) == ["home"]
-    for text in (b"1 -1", b"1 -2", b"-1 -2", b"1 -1 -2 1 -1 -2", b"01 -1 -2", b"10000000 -1 -2", b"a -1 -2", b"1 -1-2"):
-        assert sequence_files._parse_plain_text(Path("x"), text, {}) is None, text
 
 
 def test_baskets_and_sequences_point_to_each_other(tmp_path: Path) -> None:

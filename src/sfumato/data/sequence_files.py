@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -26,8 +26,6 @@ from sfumato.errors import DataError
 
 _ELEMENT_END = "-1"
 _SEQUENCE_END = "-2"
-LARGE_TEXT = 1 << 20
-"""Bytes from which on a kernel reads and writes: loading it takes longer than a small file does."""
 
 
 class SequenceArrays(NamedTuple):
@@ -40,6 +38,11 @@ class SequenceArrays(NamedTuple):
     """The offset of each element among the codes."""
     codes: Codes
     ids: Values | None = None
+
+
+ParsePlain = Callable[[Path, bytes, Mapping[str, str]], SequenceArrays | None]
+"""From the text of a file and the names of its items; None for a text that it does not know."""
+JoinPieces = Callable[[list[str], SequenceArrays], bytes]
 
 
 def guess_sequence_format(path: Path) -> str:
@@ -58,31 +61,14 @@ def is_sequence_file(path: Path) -> bool:
     return first.split()[-1:] == [b"-2"]
 
 
-def read_spmf_sequences(path: Path) -> SequenceArrays:
-    """Read one sequence from each line that is neither empty nor a comment, with items' names if given."""
+def read_spmf_sequences(path: Path, parse_plain: ParsePlain | None = None) -> SequenceArrays:
+    """Read one sequence from each line that is neither empty nor a comment, with items' names if given.
+
+    `parse_plain` is a quicker way that knows some texts.
+    """
     text, names = files.strip_spmf_comments(files.read_text(path))
-    plain = _parse_plain_text(path, text, names) if len(text) >= LARGE_TEXT else None
+    plain = None if parse_plain is None else parse_plain(path, text, names)
     return _parse_words(path, text, names) if plain is None else plain
-
-
-def _parse_plain_text(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceArrays | None:
-    """The sequences of a text of small numbers, all marks where they belong; None for any other."""
-    from sfumato.kernels.sequences.spmf_text import PlainSequences, parse_plain_sequences
-
-    size = len(text)
-    room = PlainSequences(
-        np.empty(size // 2 + 1, np.int32), np.empty(size // 3 + 2, np.int64), np.empty(size // 3 + 2, np.int64)
-    )
-    counts = parse_plain_sequences(np.frombuffer(text, dtype=np.uint8), room)
-    if not counts.sequences:
-        return None
-    numbers = room.numbers[: counts.items]
-    held = np.zeros(int(numbers.max(initial=0)) + 1, dtype=bool)
-    held[numbers] = True
-    code_of = (np.cumsum(held) - 1).astype(np.int32)
-    items = files.name_items(path, [str(number) for number in np.flatnonzero(held).tolist()], names)
-    offsets, element_offsets = room.offsets[: counts.sequences + 1], room.element_offsets[: counts.elements + 1]
-    return SequenceArrays(items, offsets.copy(), element_offsets.copy(), code_of[numbers])
 
 
 def _parse_words(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceArrays:
@@ -114,13 +100,16 @@ def read_long_sequences(
     return SequenceArrays(rows.items, offsets, np.append(starts, ids.size), rows.item_codes[order], rows.ids)
 
 
-def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
-    """Write one sequence per line, with a header of names if items are text; without ids."""
+def write_spmf_sequences(path: Path, sequences: SequenceArrays, join: JoinPieces | None = None) -> None:
+    """Write one sequence per line, with a header of names if items are text; without ids.
+
+    `join` is a quicker `join_pieces`.
+    """
     files.refuse_nothing(path, sequences.offsets)
     header, words = files.number_spmf_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
         pieces = [*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"]
-        files.write_bytes(path, files.encode_lines(header) + _join_pieces(pieces, sequences))
+        files.write_bytes(path, files.encode_lines(header) + (join or join_pieces)(pieces, sequences))
         return
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
     bounds = pairwise(sequences.element_offsets.tolist())
@@ -129,20 +118,10 @@ def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
     files.write_text(path, [*header, *lines])
 
 
-def _join_pieces(pieces: list[str], sequences: SequenceArrays) -> bytes:
+def join_pieces(pieces: list[str], sequences: SequenceArrays) -> bytes:
     """The piece of each item of each sequence, and the last piece at its end."""
-    if len(sequences.codes) < LARGE_TEXT // 8:
-        codes = np.insert(sequences.codes, sequences.offsets[1:], len(pieces) - 1)
-        return "".join(np.array(pieces, dtype=object)[codes].tolist()).encode()
-    from sfumato.kernels.sequences.spmf_text import spell_sequences_of_items
-
-    letters = np.frombuffer("".join(pieces).encode(), dtype=np.uint8).copy()
-    widths = np.array([len(piece.encode()) for piece in pieces], dtype=np.int64)
-    size = int(widths[sequences.codes].sum()) + int(widths[-1]) * (len(sequences.offsets) - 1)
-    text = np.empty(size, dtype=np.uint8)
-    bounds = np.concatenate(([0], np.cumsum(widths)))
-    spell_sequences_of_items(sequences.codes, sequences.offsets, letters, bounds, text)
-    return text.tobytes()
+    codes = np.insert(sequences.codes, sequences.offsets[1:], len(pieces) - 1)
+    return "".join(np.array(pieces, dtype=object)[codes].tolist()).encode()
 
 
 def write_long_sequences(
