@@ -73,7 +73,7 @@ def _read_word(raw, begin):  # type: ignore[no-untyped-def]
 @compile_cached("PlainCounts(Array(uint8, 1, 'C', readonly=True), PlainSequences)")
 def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
     """Read one sequence from each line that is not empty."""
-    nothing = PlainCounts(np.int64(0), np.int64(0), np.int64(0))
+    nothing = PlainCounts(np.int64(0), np.int64(0), np.int64(0))  # type: ignore[arg-type]
     items, elements, sequences, place = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     room.element_offsets[0], room.offsets[0] = 0, 0
     is_open, is_closed = False, False  # a line has begun; its -2 was read
@@ -101,7 +101,7 @@ def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
         else:
             sequences, is_closed = sequences + 1, True
             room.offsets[sequences] = elements
-    return PlainCounts(items, elements, sequences) if is_closed or not is_open else nothing
+    return PlainCounts(items, elements, sequences) if is_closed or not is_open else nothing  # type: ignore[arg-type]
 
 
 @compile_cached(
