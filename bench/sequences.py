@@ -139,7 +139,11 @@ def _growth(folder: Path) -> None:
 
 
 def _anonymize(folder: Path) -> None:
-    """MSNBC and more like it; walks with the steps of its visitors, nearly all different; walks on a grid."""
+    """MSNBC and more like it; walks with the steps of its visitors, nearly all different; walks on a grid.
+
+    At a fixed k more sequences leave more paths, and a search reads more of them: time grows faster than the data. The
+    page on speed says which counts grow.
+    """
     base = sf.Sequences.read(folder / "MSNBC.txt")
     several = {
         "MSNBC": [base, multiply(base, 10)],

@@ -55,3 +55,23 @@ except KeyboardInterrupt:
 def test_after_a_signal_libraries_print_nothing() -> None:
     ended = subprocess.run([sys.executable, "-c", _PANIC], capture_output=True, text=True, check=True)
     assert ended.stderr == "before\nour own sentence\n"
+
+
+_LATE = """
+import os, signal, sys
+from sfumato.cli.entry import main
+
+class Late:
+    def __del__(self, kill=os.kill, process=os.getpid(), number=signal.SIGINT):
+        kill(process, number)
+
+late = Late()
+sys.argv = ["sfumato", "--version"]
+main()
+"""
+
+
+def test_a_signal_after_the_command_does_not_change_how_it_ended() -> None:
+    """Python takes its handlers away before it cleans up, and Ctrl-C then ended a run that had published everything."""
+    ended = subprocess.run([sys.executable, "-c", _LATE], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

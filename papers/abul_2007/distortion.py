@@ -31,7 +31,7 @@ THRESHOLDS = {
 }
 SIZES = {"trucks": (273, 6.8), "cars": (300, 20.1)}
 """The paper's data: how many trajectories, and their mean length."""
-_REASON = "The paper's trajectories are not available, and the slides show curves without numbers."
+_REASON = "The paper's trajectories are not available, and its authors' slides show curves without numbers."
 
 
 def trucks(setting: Setting) -> Findings:

@@ -28,7 +28,7 @@ _REMARK = (
     "Above the support k the release may have frequent patterns that the originals have not: sequences that were moved "
     "to the same path add up. Only at the support k is there none."
 )
-_MISSING = "The tracks of Milan are not available, and the slides show curves without numbers."
+_MISSING = "The tracks of Milan are not available, and its authors' slides show curves without numbers."
 
 
 class Choice(NamedTuple):

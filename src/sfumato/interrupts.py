@@ -34,6 +34,13 @@ def list_completions() -> tuple[str, ...]:
     return tuple(_completed)
 
 
+def ignore_late_signals() -> None:
+    """The command has ended: a signal while Python cleans up would end the process as if it had failed."""
+    for number in STOPPING:
+        if signal.getsignal(number) is not None:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def settle_answer() -> None:
     """The whole answer of the command was printed: a signal no longer adds a second one."""
     _answered.set()

@@ -180,3 +180,10 @@ def test_coordinates_in_lists_may_mix_integers_and_decimals() -> None:
     assert grid.to_lists() == [["r0c0", "r0c1"], ["r1c0"]]
     with pytest.raises(sf.DataError, match='"x" is no finite number in 1 of 3 rows, first in row 1'):
         sf.Sequences.from_points(points | {"x": [1, "east", 0.5]}, sf.Grid(2, 2, (0, 0, 4, 4)))
+
+
+def test_a_share_of_dense_cells_is_exact() -> None:
+    """0.07 of 100 trajectories are 7, though the float product is more."""
+    points = {"id": list(range(100)), "time": [0] * 100, "x": [0.5] * 7 + [1.5] * 93, "y": [0.5] * 100}
+    regions = sf.DenseRegions(sf.Grid(2, 1, (0, 0, 2, 1)), min_share=0.07, merge=False)
+    assert sf.Sequences.from_points(points, regions).items == ("r0c0", "r0c1")

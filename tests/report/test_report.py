@@ -55,7 +55,7 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "high": 0.13,
         "smallest_match": 2,
         "highest_risk": 0.5,
-        "words": "better than guessing by 10 points",
+        "words": "10 percentage points above guessing",
     }
     return {
         "title": "A test",

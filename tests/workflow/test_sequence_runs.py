@@ -174,6 +174,35 @@ def test_methods_for_baskets_say_that_a_file_holds_sequences(folder: Path) -> No
         sf.run(folder / "baskets.toml")
 
 
+TABLE = """
+[data]
+path = "walks.txt"
+{roles}
+[[protect]]
+method = "generalize"
+models = [{{ model = "k_anonymity", k = 2 }}]
+
+[output]
+path = "out"
+"""
+
+
+@pytest.mark.parametrize("roles", ["", '[roles]\nquasi_identifying = ["age"]\n'])
+def test_methods_for_tables_say_that_a_file_holds_sequences(folder: Path, roles: str) -> None:
+    (folder / "table.toml").write_text(TABLE.format(roles=roles), encoding="utf-8")
+    with pytest.raises(sf.DataError, match=r"holds sequences.*generalize takes a table.*anonymize_sequences"):
+        sf.run(folder / "table.toml")
+
+
+def test_methods_for_baskets_do_not_ignore_a_time_column_silently(folder: Path) -> None:
+    named = ANONYMIZE.replace("anonymize_sequences", "hide_items").replace(
+        "k = 5", 'items = ["clinic"]\nmin_support = 2\nmin_confidence = 0.5'
+    )
+    (folder / "baskets.toml").write_text(named, encoding="utf-8")
+    with pytest.raises(sf.PolicyError, match=r"hide_items takes baskets, whose items have no order.*remove time"):
+        sf.run(folder / "baskets.toml")
+
+
 def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folder: Path) -> None:
     sf.Sequences.of([["clinic"], ["home", "work"]]).write(folder / "walks.txt")
     text = HIDE.replace('[["station", "clinic"], ["school", "park"]]', '[["clinic"]]').replace("[3, 0]", "0")

@@ -245,9 +245,10 @@ def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytes
     ("successes", "baseline", "words", "alarming"),
     [
         (97, 97, "no better than guessing", False),
-        (30, 18, "better than guessing by 12 points", False),
-        (90, 10, "alarming: better than guessing by 80 points", True),
+        (30, 18, "12 percentage points above guessing", False),
+        (90, 10, "alarming: 80 percentage points above guessing", True),
         (0, 0, "no better than guessing", False),
+        (11, 10, "no better than guessing", False),
     ],
 )
 def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
@@ -265,3 +266,22 @@ def test_an_attack_on_nobody_is_not_called_right() -> None:
     assert alone is not None
     headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=alone))
     assert headline == "Passed. The attack item breach could be tried on nobody."
+
+
+@pytest.mark.parametrize(
+    ("attempts", "successes", "baseline", "words", "sentence"),
+    [
+        (0, 0, 0, "nobody could be tried", "The attack linking could be tried on nobody."),
+        (100, 97, 97, "no better than guessing", "97.0% of those it tried, which is no better than guessing (97.0%)."),
+        (100_000, 300, 0, "less than 1 percentage point above guessing", "0.3% of those it tried, guessing for 0.0%."),
+        (100_000, 1_000, 0, "1 percentage point above guessing", "1.0% of those it tried, guessing for 0.0%."),
+        (100, 100, 0, "alarming: 100 percentage points above guessing", "tried, guessing for 0.0%. That is alarming."),
+    ],
+)
+def test_the_strongest_attack_is_one_plain_sentence(
+    attempts: int, successes: int, baseline: int, words: str, sentence: str
+) -> None:
+    outcome = sf.attack.Outcome(attempts, successes, baseline)
+    told = verdict.describe_attack({"attack": "linking", **outcome.as_json()})
+    assert told.words == words
+    assert verdict._compare_with_guessing(told).endswith(sentence)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 
-from sfumato.interrupts import StopSignals, separate_errors
+from sfumato.interrupts import StopSignals, ignore_late_signals, separate_errors
 from sfumato.workflow.early_start import start_early
 
 
@@ -15,8 +15,11 @@ def main() -> None:
     separate_errors()
     stop = StopSignals()
     stop.install()
-    with ExitStack() as beside:
-        _load_and_run(stop, beside)
+    try:
+        with ExitStack() as beside:
+            _load_and_run(stop, beside)
+    finally:
+        ignore_late_signals()
 
 
 def _load_and_run(stop: StopSignals, beside: ExitStack) -> None:

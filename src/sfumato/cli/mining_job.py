@@ -15,7 +15,7 @@ from sfumato.cli.basket_estimates import (
 )
 from sfumato.cli.basket_mining import PatternOptions, mine_baskets, refuse_engine
 from sfumato.cli.outsourced_mining import mine_released_filters
-from sfumato.cli.sequence_mining import SequenceOptions, is_sequence_file, mine_sequences
+from sfumato.cli.sequence_mining import SequenceOptions, mine_sequences
 from sfumato.cli.tree_commands import TreeOptions
 from sfumato.errors import PolicyError
 
@@ -147,6 +147,8 @@ class MiningJob:
 
 def find_patterns(job: MiningJob) -> pl.DataFrame:
     """The patterns of a file or behind a release, also written to a file if asked for."""
+    from sfumato.data.sequence_files import is_sequence_file
+
     asked, support = job.patterns, job.patterns.support
     confidence = asked.confidence if asked.rules else None
     if holds_randomized_baskets(job.path):

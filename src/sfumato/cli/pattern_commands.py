@@ -163,7 +163,7 @@ class _Holders(NamedTuple):
 
 def _flag_holders(path: Path, words: Iterable[str], reading: Reading) -> _Holders:
     from sfumato.baskets import Baskets
-    from sfumato.cli.sequence_mining import is_sequence_file
+    from sfumato.data.sequence_files import is_sequence_file
     from sfumato.errors import PolicyError
     from sfumato.mine.sequences.containment import flag_rows
     from sfumato.sequences import Sequences

@@ -24,18 +24,6 @@ class SequenceOptions(NamedTuple):
     separator: str | None
 
 
-def is_sequence_file(path: Path) -> bool:
-    """Whether the first line of a text file that is no comment ends in -2, which closes a sequence in SPMF's format."""
-    from sfumato.data.basket_files import guess_basket_format
-    from sfumato.data.line_blocks import read_line_blocks
-
-    if not path.is_file() or guess_basket_format(path, writing=True) == "long":
-        return False
-    lines = (line.strip() for block in read_line_blocks(path) for line in block.splitlines())
-    first = next((line for line in lines if line and line[:1] not in (b"#", b"%", b"@")), b"")
-    return first.split()[-1:] == [b"-2"]
-
-
 def mine_sequences(data: Path, options: SequenceOptions, out: Path | None) -> pl.DataFrame:
     """The frequent subsequences of a file, also written to another if asked for."""
     from sfumato import mine

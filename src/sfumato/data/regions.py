@@ -22,6 +22,7 @@ import numpy as np
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
+from sfumato.public.thresholds import compute_least_count
 
 Coordinates = Literal["plane", "metres", "degrees"]
 METRES_PER_DEGREE = 111_195.0
@@ -168,7 +169,7 @@ class DenseRegions(Regions):
         owners = int(points.owners.max()) + 1
         visits = np.unique(cells[cells >= 0] * owners + points.owners[cells >= 0])
         counts = np.bincount(visits // owners, minlength=size)
-        dense = counts >= max(1.0, self.min_share * len(np.unique(points.owners)))
+        dense = counts >= compute_least_count(float(self.min_share), len(np.unique(points.owners)))
         if not dense.any():
             raise DataError("no cell is dense: lower min_share, or take larger cells")
         labels = self._label(dense.reshape(grid.rows, grid.columns)).ravel()

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -39,14 +40,38 @@ class SequenceArrays(NamedTuple):
     ids: Values | None = None
 
 
+ParsePlain = Callable[[Path, bytes, Mapping[str, str]], SequenceArrays | None]
+"""From the text of a file and the names of its items; None for a text that it does not know."""
+JoinPieces = Callable[[list[str], SequenceArrays], bytes]
+
+
 def guess_sequence_format(path: Path) -> str:
     """The format of a sequence file, from its name: anything but a table is SPMF."""
     return "long" if files.guess_basket_format(path, writing=True) == "long" else "spmf"
 
 
-def read_spmf_sequences(path: Path) -> SequenceArrays:
-    """Read one sequence from each line that is neither empty nor a comment, with items' names if given."""
+def is_sequence_file(path: Path) -> bool:
+    """Whether the first line of a text file that is no comment ends in -2, which closes a sequence in SPMF's format."""
+    from sfumato.data.line_blocks import read_line_blocks
+
+    if not path.is_file() or guess_sequence_format(path) == "long":
+        return False
+    lines = (line.strip() for block in read_line_blocks(path) for line in block.splitlines())
+    first = next((line for line in lines if line and line[:1] not in (b"#", b"%", b"@")), b"")
+    return first.split()[-1:] == [b"-2"]
+
+
+def read_spmf_sequences(path: Path, parse_plain: ParsePlain | None = None) -> SequenceArrays:
+    """Read one sequence from each line that is neither empty nor a comment, with items' names if given.
+
+    `parse_plain` is a quicker way that knows some texts.
+    """
     text, names = files.strip_spmf_comments(files.read_text(path))
+    plain = None if parse_plain is None else parse_plain(path, text, names)
+    return _parse_words(path, text, names) if plain is None else plain
+
+
+def _parse_words(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceArrays:
     tokens = files.tokenize(text)
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no sequence; an SPMF file has one on each plain line")
@@ -75,20 +100,28 @@ def read_long_sequences(
     return SequenceArrays(rows.items, offsets, np.append(starts, ids.size), rows.item_codes[order], rows.ids)
 
 
-def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
-    """Write one sequence per line, with a header of names if items are text; without ids."""
+def write_spmf_sequences(path: Path, sequences: SequenceArrays, join: JoinPieces | None = None) -> None:
+    """Write one sequence per line, with a header of names if items are text; without ids.
+
+    `join` is a quicker `join_pieces`.
+    """
     files.refuse_nothing(path, sequences.offsets)
     header, words = files.number_spmf_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
-        pieces = np.array([*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"], dtype=object)
-        codes = np.insert(sequences.codes, sequences.offsets[1:], len(words))
-        files.write_text(path, [*header, "".join(pieces[codes].tolist()).removesuffix("\n")])
+        pieces = [*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"]
+        files.write_bytes(path, files.encode_lines(header) + (join or join_pieces)(pieces, sequences))
         return
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
     bounds = pairwise(sequences.element_offsets.tolist())
     elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
     lines = (" ".join([*elements[start:stop], _SEQUENCE_END]) for start, stop in pairwise(sequences.offsets.tolist()))
     files.write_text(path, [*header, *lines])
+
+
+def join_pieces(pieces: list[str], sequences: SequenceArrays) -> bytes:
+    """The piece of each item of each sequence, and the last piece at its end."""
+    codes = np.insert(sequences.codes, sequences.offsets[1:], len(pieces) - 1)
+    return "".join(np.array(pieces, dtype=object)[codes].tolist()).encode()
 
 
 def write_long_sequences(

@@ -192,7 +192,7 @@ def format_moment(stamp: str) -> str:
 
 def clean_label(text: str) -> str:
     """A label without control and direction characters, which could hide or reverse the text beside it."""
-    cleaned = "".join(_replace_sign(sign) for sign in text)
+    cleaned = text if text.isascii() and text.isprintable() else "".join(_replace_sign(sign) for sign in text)
     return cleaned if cleaned.strip() else "(blank)"
 
 

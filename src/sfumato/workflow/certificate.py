@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,14 @@ def describe_finding(claim: Claim, finding: Finding) -> dict[str, Any]:
 
 def list_versions() -> dict[str, str]:
     """The versions of the software."""
-    packages = {name: version(name) for name in ("sfumato", "polars", "numpy", "numba", "pyarrow")}
+    packages = {name: _find_version(name) for name in ("sfumato", "polars", "numpy", "numba", "pyarrow")}
     return {**packages, "python": platform.python_version()}
+
+
+@cache
+def _find_version(package: str) -> str:
+    """Once in a process: looking it up reads files."""
+    return version(package)
 
 
 def format_timestamp() -> str:

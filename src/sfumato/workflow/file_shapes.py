@@ -37,6 +37,7 @@ from sfumato.patterns import Patterns
 from sfumato.rules import Rules
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.workflow.large_sequences import read_sequences, write_sequences
 
 
 class FileShape(ABC):
@@ -254,7 +255,7 @@ class SequencesShape(FileShape):
             columns = {"id": data.id, "time": data.time, "separator": data.separator}
             return Sequences.from_points(data.path, **data.points.build_arguments(), **columns)
         columns = {"id": data.id, "item": data.item, "time": data.time}
-        return Sequences.read(data.path, data.format, **columns, separator=data.separator)
+        return read_sequences(data.path, data.format, **columns, separator=data.separator)
 
     def write(self, data: Sequences, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the sequences, without ids."""
@@ -266,7 +267,7 @@ class SequencesShape(FileShape):
             )
         escapes_names = _has_names(data.items) and escape and form == "long"
         items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
-        Sequences(items, data.offsets, data.element_offsets, data.codes).write(path, form)  # type: ignore[arg-type]
+        write_sequences(Sequences(items, data.offsets, data.element_offsets, data.codes), path, form)
 
     def describe_file(self, data: Sequences, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
@@ -280,7 +281,7 @@ class SequencesShape(FileShape):
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Sequences:
         """Read sequences; the ids of the long form are only row numbers."""
-        data = Sequences.read(path, body["data"]["format"])
+        data = read_sequences(path, body["data"]["format"])
         escapes_names = _has_names(data.items) and body["data"].get("escaped_formulas", False)
         items = tuple(unescape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
         return Sequences(items, data.offsets, data.element_offsets, data.codes)

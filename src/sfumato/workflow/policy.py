@@ -19,9 +19,10 @@ from sfumato.attack.attack import Attack
 from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.roles import Role
+from sfumato.data.sequence_files import is_sequence_file
 from sfumato.data.source import locate_source
 from sfumato.description import Description
-from sfumato.errors import PolicyError
+from sfumato.errors import DataError, PolicyError
 from sfumato.kinds import declare_tagged
 from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
@@ -118,6 +119,11 @@ class Policy(Description):
             raise ValueError(
                 f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
                 "or choose a method for tables"
+            )
+        if self.shape == "baskets" and "time" in self.data.model_fields_set:
+            raise ValueError(
+                f"{self.protect[0].method} takes baskets, whose items have no order, so that the time column would be "
+                "ignored: remove time under [data], or choose a method for sequences"
             )
         if self.data.points is not None and self.shape != "sequences":
             raise ValueError(
@@ -243,6 +249,11 @@ class Policy(Description):
         if self.data.path == DEMO:
             return self._read_demo()
         data = self.data
+        if is_sequence_file(Path(data.path)):
+            raise DataError(
+                f"{data.path}: the file holds sequences (its lines end in -2), and {self.protect[0].method} takes a "
+                "table; use anonymize_sequences or hide_sequences"
+            )
         return Table.read(
             data.path,
             self.roles.group_by_column(),

@@ -35,6 +35,7 @@ UNIQUE_LIMIT = 0.1
 ALARMING = 0.2
 """An attack that is right so much more often than blind guessing is alarming."""
 _NOBODY = "nobody could be tried"
+_NO_BETTER = "no better than guessing"
 
 
 class VerdictStatus(StrEnum):
@@ -234,16 +235,16 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     if not tries:
         words, alarming = _NOBODY, False
     elif attack["low"] <= guessing:
-        words, alarming = "no better than guessing", False
+        words, alarming = _NO_BETTER, False
     else:
         alarming = gain >= ALARMING
-        words = f"{'alarming: ' if alarming else ''}better than guessing by {_count_points(gain)}"
+        words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
     return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming)
 
 
 def _count_points(gain: float) -> str:
     points = round(100 * gain)
-    return "less than a point" if points < 1 else "1 point" if points == 1 else f"{points} points"
+    return f"{'less than 1' if points < 1 else points} percentage point{'s' if points > 1 else ''}"
 
 
 def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
@@ -347,15 +348,18 @@ def _write_headline(verdict: Verdict) -> str:
     """Status, unique rows and the strongest attack, in this order."""
     sentences = [f"{verdict.status.value.capitalize()}.", *describe_unique_rows(verdict)]
     if verdict.strongest_attack is not None:
-        told = verdict.strongest_attack
-        name = told.attack.replace("_", " ")
-        sentences.append(
-            f"The attack {name} could be tried on nobody."
-            if told.words == _NOBODY
-            else f"The strongest attack, {name}, is right for {told.risk:.1%} of those it tried: "
-            f"{told.words}{f', which is right for {told.guessing:.1%}' if 'guessing' in told.words else ''}."
-        )
+        sentences.append(_compare_with_guessing(verdict.strongest_attack))
     return " ".join(sentences)
+
+
+def _compare_with_guessing(told: AttackInWords) -> str:
+    name = told.attack.replace("_", " ")
+    if told.words == _NOBODY:
+        return f"The attack {name} could be tried on nobody."
+    sentence = f"The strongest attack, {name}, is right for {told.risk:.1%} of those it tried"
+    if told.words == _NO_BETTER:
+        return f"{sentence}, which is no better than guessing ({told.guessing:.1%})."
+    return f"{sentence}, guessing for {told.guessing:.1%}.{' That is alarming.' if told.alarming else ''}"
 
 
 def describe_unique_rows(verdict: Verdict) -> list[str]:

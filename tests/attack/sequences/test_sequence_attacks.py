@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections import Counter
 from typing import Any
 
@@ -222,3 +224,56 @@ def test_deleted_and_replaced_items_of_one_sequence_keep_their_neighbours() -> N
     published = rows_of("xzyq", *["xay"] * 8, *["qbq"] * 3, *["z"] * 30)
     outcome = MarkGuessing().run(as_is(published, marks=[(0, 1, "a"), (0, 4, "b")]), truth)
     assert (outcome.attempts, outcome.successes) == (2, 2)
+
+
+def test_a_mark_may_have_been_any_point() -> None:
+    """Who knows x, a, y finds the only trace where a may have been; an attack that reads Δ as an item does not."""
+    truth = rows_of("xay", "xby", "xcy", "xby")
+    published = rows_of("xΔy", "xby", "xcy", "xby")
+    for order in ("ordered", "set"):
+        outcome = SequenceLinking(points=(3,), order=order).run(as_is(published), truth)
+        assert outcome.facts["unique_after"] == [0.25], order  # b and c have two traces each where they may have been
+    shown = rows_of("xΔy", "xby")
+    assert SequenceLinking(points=(3,)).run(as_is(shown), rows_of("xΔy", "xby")).facts["unique_after"] == [1.0]
+
+
+@pytest.mark.parametrize("order", ["ordered", "set"])
+def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> None:
+    """Every way to fill the marks is tried."""
+    chance = random.Random(11)
+    for _ in range(40):
+        rows = [[chance.choice("abc") for _ in range(chance.randint(1, 5))] for _ in range(chance.randint(1, 6))]
+        hidden = [["Δ" if chance.random() < 0.3 else item for item in row] for row in rows]
+        searched = _Searched.of(sf.Sequences.of(hidden), order).count_marks()
+        truth = sf.Sequences.of(rows)
+        known = _ShuffledPoints.of(truth, np.arange(len(rows)), np.random.default_rng(1)).take(3)
+        found = _look_up(searched, truth, known, np.arange(len(rows)))
+        for person in range(len(rows)):
+            codes = known.codes[known.offsets[person] : known.offsets[person + 1]].tolist()
+            points = [str(truth.items[code]) for code in codes]
+            held = [count_held_when_filled(row, points, order) for row in hidden]
+            best = [place for place, count in enumerate(held) if count == max(held) > 0]
+            assert found.rows[person] == len(best), (hidden, points)
+            assert found.holds_own[person] == (person in best)
+            assert found.holds_all[person] == (max(held) == len(points))
+
+
+def count_held_when_filled(row: list[str], points: list[str], order: str) -> int:
+    """How many of some points a row holds at most, over all items that its marks may have been."""
+    most = 0
+    for filling in itertools.product("abc", repeat=row.count("Δ")):
+        rest = iter(filling)
+        filled = [next(rest) if item == "Δ" else item for item in row]
+        if order == "set":
+            most = max(most, sum((Counter(filled) & Counter(points)).values()))
+            continue
+        for size in range(len(points), most, -1):
+            if any(is_inside(filled, part) for part in itertools.combinations(points, size)):
+                most = size
+                break
+    return most
+
+
+def is_inside(row: list[str], pattern: tuple[str, ...]) -> bool:
+    later = iter(row)
+    return all(item in later for item in pattern)

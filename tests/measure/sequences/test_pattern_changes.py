@@ -118,3 +118,23 @@ def test_edit_distances_are_those_of_brute_force() -> None:
     assert sf.measure.edit_distances(one, three, rows=[0, 0, 0]).tolist() == [0, 1, 2]
     with pytest.raises(sf.DataError, match="1 sequences became 3"):
         sf.measure.edit_distances(one, three)
+
+
+def measure_by_table(one: list[int], other: list[int]) -> int:
+    costs = list(range(len(other) + 1))
+    for item in one:
+        before, costs[0] = costs[0], costs[0] + 1
+        for place, letter in enumerate(other, 1):
+            before, costs[place] = costs[place], min(before + (item != letter), costs[place] + 1, costs[place - 1] + 1)
+    return costs[-1]
+
+
+def test_edit_distances_around_a_word_of_positions() -> None:
+    """Up to 64 positions are compared at once, longer rows one by one."""
+    chance = random.Random(8)
+    lengths = [0, 1, 62, 63, 64, 65, 66, 130]
+    pairs = [(a, b) for a in lengths for b in lengths]
+    rows = [[chance.randrange(4) for _ in range(a)] for a, _ in pairs]
+    others = [[chance.randrange(5) for _ in range(b)] for _, b in pairs]
+    found = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(others))
+    assert found.tolist() == [measure_by_table(*pair) for pair in zip(rows, others, strict=True)]

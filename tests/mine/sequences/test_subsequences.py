@@ -99,6 +99,44 @@ def test_lists_find_what_words_find(seed: int, monkeypatch: pytest.MonkeyPatch) 
         assert sum(is_inside(row, [item for (item,) in pattern]) for row in rows) == support
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_rows_are_counted_as_often_as_they_occur(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that occur several times are searched once with their weight, after those that occur once."""
+    chance = random.Random(seed)
+    kinds = [[chance.randrange(6) for _ in range(chance.randint(0, 90 if seed == 0 else 12))] for _ in range(12)]
+    singles = [[chance.randrange(6) for _ in range(chance.randint(1, 12))] for _ in range(30)]
+    rows = [*singles, *(kind for kind in kinds for _ in range(chance.randint(1, 9)))]
+    chance.shuffle(rows)
+    plain = found_in(frequent_subsequences(Sequences.of(rows), 8, max_length=4))
+    merged: list[int] = []
+    monkeypatch.setattr(subsequence_search, "MANY_ROWS", 0)
+    gather = subsequence_search.prepare.gather_rows
+    monkeypatch.setattr(
+        subsequence_search.prepare, "gather_rows", lambda *given: merged.append(len(given[2])) or gather(*given)
+    )
+    assert found_in(frequent_subsequences(Sequences.of(rows), 8, max_length=4)) == plain
+    assert merged and merged[0] < len(rows)
+    for pattern, support in list(plain.items())[::7]:
+        assert sum(is_inside(row, [item for (item,) in pattern]) for row in rows) == support
+
+
+def test_a_sample_tells_whether_equal_rows_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    find = subsequence_search.find_distinct_rows
+    monkeypatch.setattr(
+        subsequence_search,
+        "find_distinct_rows",
+        lambda codes, offsets: looked.append(len(offsets) - 1) or find(codes, offsets),
+    )
+    monkeypatch.setattr(subsequence_search, "SAMPLE", 8)
+    different = [[first, second] for first in range(6) for second in range(6)]
+    found_in(frequent_subsequences(Sequences.of(different), 1))
+    assert looked == [8]
+    alike = [[1, 2], [2, 1]] * 10
+    assert found_in(frequent_subsequences(Sequences.of(alike), 10))[(1,), (2,)] == 10
+    assert looked == [8, 8, 20]
+
+
 def is_inside(row: list[int], pattern: list[int]) -> bool:
     later = iter(row)
     return all(item in later for item in pattern)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.measure.sequences.hidden_sequences import count_matching
-from sfumato.protect.sequences import exact_marks, hide_sequences, row_options
+from sfumato.protect.sequences import exact_marks, hide_sequences, replacements, row_options
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 from tests.protect.sequences.small_sequences import Elements, as_elements, count_matches, draw_elements
 
@@ -276,3 +276,41 @@ def test_marks_name_every_item_that_a_replacement_with_limits_changes() -> None:
         differ = sum(before != after for before, after in zip(rows, release.data.to_lists(), strict=True))
         assert release.losses["changed_sequences"] == differ
     assert unmarked_rows
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_of_single_items_are_equal_to_the_last_bit(seed: int) -> None:
+    """Sequences and patterns of single items without limits take a shorter way through the dynamic program."""
+    chance = np.random.Generator(np.random.PCG64(seed))
+    rows = [chance.integers(0, 4, int(size)).tolist() for size in chance.integers(1, 400, 4)]
+    patterns = [((0,), (1,)), ((2,), (2,), (2,)), ((1,), (0,), (1,), (3,)), tuple((i % 4,) for i in range(12))]
+    data = sf.Sequences.of(rows)
+    short, whole = SequenceDraft(data, patterns), SequenceDraft(data, patterns)
+    assert all(short._is_plain)
+    whole._is_plain = [False] * len(patterns)
+    for row in range(len(rows)):
+        for _ in range(30):
+            weights = short.weigh(row, range(len(patterns)))
+            assert weights.tobytes() == whole.weigh(row, range(len(patterns))).tobytes()
+            assert short.totals[:, row].tobytes() == whole.totals[:, row].tobytes()
+            if not weights.any():
+                break
+            mark = short.begin_of(row) + int(weights.argmax())
+            short.alive[mark] = whole.alive[mark] = False
+
+
+def test_limits_and_itemsets_take_the_whole_way() -> None:
+    single, nested = sf.Sequences.of([[1, 2, 1]]), sf.Sequences.of([[[1, 2], [1]]])
+    assert SequenceDraft(single, [((1,), (2,)), ((1, 2),)])._is_plain == [True, False]
+    assert SequenceDraft(single, [((1,), (2,))], max_gap=3)._is_plain == [False]
+    assert SequenceDraft(nested, [((1,), (1,))])._is_plain == [False]
+
+
+def test_too_many_patterns_to_replace_are_refused_with_what_helps_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The miner's own advice names fields that the method does not have."""
+    monkeypatch.setattr(replacements, "MOST_PATTERNS", 100)
+    data = sf.Sequences.of([list("abcdefghijkl")] * 3)
+    method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
+    with pytest.raises(sf.PolicyError, match="raise min_support, or choose the mark") as caught:
+        method.protect(data)
+    assert "kind" not in str(caught.value) and "max_length" not in str(caught.value)

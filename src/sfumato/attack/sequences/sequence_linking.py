@@ -8,28 +8,33 @@ of Pensa, Monreale, Pinelli and Pedreschi 2008, who publish sequences so that no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, field_validator
 
-from sfumato.arrays import Codes, Ints
+from sfumato.arrays import Codes, Ints, Words
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import report_progress
+from sfumato.public.marked_items import MARK
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.sequences import Sequences
+
+if TYPE_CHECKING:
+    from sfumato.kernels.sequences.known_points import BestRows, KnownTraces
 
 
 class SequenceLinking(Attack):
     """Somebody saw a person here and there, and looks for the published trace that passes through these points.
 
     The adversary knows some points of a person's original trace, chosen at random: an item of each of so many different
-    elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one. The risk
-    is the share of people whose own sequence was guessed when the most points are known. The facts are a curve: the
-    share of people for whom exactly one sequence is left, and it is their own, for each number of points, in the
-    originals and in the release. Pensa, Monreale, Pinelli, Pedreschi 2008; de Montjoye et al. 2013.
+    elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one. Where
+    the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was guessed
+    when the most points are known. The facts are a curve: the share of people for whom exactly one sequence is left,
+    and it is their own, for each number of points, in the originals and in the release. Pensa, Monreale, Pinelli,
+    Pedreschi 2008; de Montjoye et al. 2013.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -60,6 +65,8 @@ class SequenceLinking(Attack):
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
         published, originals = (_Searched.of(data, self.order) for data in (release.data, truth))
+        if MARK not in map(str, truth.items):  # else it is an item like any other
+            published = published.count_marks()
         chance = (randomness or Randomness.seeded(0)).generator()
         people = _draw_people(release, truth, self.attempts, chance)
         strangers = None if control is None else _draw_strangers(control, people.rows.size, chance)
@@ -200,6 +207,8 @@ class _Searched:
     code_of: dict[tuple[str, int], int]
     """The code of an item. In no order, its first, second … occurrence in a sequence have codes of their own: who was
     seen twice in a place is in a sequence that passes it twice."""
+    marks: Ints | None = None
+    """How many marks Δ, which stand for any item, each distinct sequence has; None if there are none."""
 
     @classmethod
     def of(cls, sequences: Sequences, order: str) -> _Searched:
@@ -226,11 +235,27 @@ class _Searched:
         index = index_rows(*arrays, max(len(code_of), 1))
         return cls(order == "ordered", arrays, places, weights, index, code_of)
 
+    def list_marks(self) -> list[int]:
+        """The codes of the mark Δ."""
+        return [code for (name, _), code in self.code_of.items() if name == MARK]
+
+    def count_marks(self) -> _Searched:
+        """The same with marks that stand for any item."""
+        codes = self.list_marks()
+        if not codes:
+            return self
+        offsets, element_offsets, items = self.arrays
+        before = np.concatenate(([0], np.cumsum(np.isin(items, codes))))
+        return replace(self, marks=np.diff(before[element_offsets[offsets]]))
+
     def find_codes(self, owner: Sequences, known: _KnownPoints) -> Codes:
         """The codes of known points; -1 for what no sequence has."""
-        repeats = np.zeros_like(known.codes) if self.ordered else _number_repeats(known.codes, np.diff(known.offsets))
-        points = zip(known.codes.tolist(), repeats.tolist(), strict=True)
-        return np.array([self.code_of.get((str(owner.items[code]), n), -1) for code, n in points], dtype=np.int32)
+        no_repeats = np.zeros(known.codes.size, dtype=np.int64)
+        repeats = no_repeats if self.ordered else _number_repeats(known.codes, np.diff(known.offsets))
+        kinds, numbers = np.unique(repeats * len(owner.items) + known.codes, return_inverse=True)
+        pairs = (divmod(kind, len(owner.items)) for kind in kinds.tolist())
+        codes = [self.code_of.get((str(owner.items[code]), repeat), -1) for repeat, code in pairs]
+        return np.array(codes, dtype=np.int32)[numbers]
 
 
 def _look_up(
@@ -243,8 +268,63 @@ def _look_up(
     traces = KnownTraces(searched.find_codes(owner, known), known.offsets, own_places)
     best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in range(3)))
     masks = np.zeros(max(len(searched.code_of), 1), dtype=np.uint64)
-    find_best_rows(*searched.arrays, searched.weights, searched.index, traces, searched.ordered, enough, masks, best)
+    if searched.marks is None:
+        ordered = searched.ordered
+        find_best_rows(*searched.arrays, searched.weights, searched.index, traces, ordered, enough, masks, best)
+    elif searched.ordered:
+        _look_up_in_order(searched, traces, masks, best)
+    else:
+        _look_up_in_any_order(searched, traces, best)
     return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known.offsets))
+
+
+def _look_up_in_order(searched: _Searched, traces: KnownTraces, masks: Words, best: BestRows) -> None:
+    """The same where marks stand for any item: they match every point, and no sequence that has one can be passed over.
+
+    One's own sequence is compared apart: the search would look for others only where the points are.
+    """
+    from sfumato.kernels.sequences.known_points import find_best_rows
+
+    assert searched.marks is not None
+    masks[searched.list_marks()] = ~np.uint64(0)
+    index = searched.index._replace(
+        sketches=np.where(searched.marks > 0, ~np.uint64(0), searched.index.sketches)  # may hold any item
+    )
+    nobody = traces._replace(own=np.full_like(traces.own, -1))
+    find_best_rows(*searched.arrays, searched.weights, index, nobody, True, 1 << 62, masks, best)
+    for person, own in enumerate(traces.own.tolist()):
+        points = traces.points[traces.offsets[person] : traces.offsets[person + 1]].tolist()
+        best.holds_own[person] = own >= 0 and 0 < best.most[person] == _count_own_points(searched, own, points)
+
+
+def _count_own_points(searched: _Searched, row: int, points: list[int]) -> int:
+    """The longest subsequence that a sequence and some points have in common; a mark is any of them."""
+    offsets, element_offsets, codes = searched.arrays
+    marks = set(searched.list_marks())
+    lengths = [0] * (len(points) + 1)
+    for element in range(int(offsets[row]), int(offsets[row + 1])):
+        held = set(codes[element_offsets[element] : element_offsets[element + 1]].tolist())
+        is_any, diagonal = not held.isdisjoint(marks), 0
+        for number, point in enumerate(points, 1):
+            grown = diagonal + (is_any or point in held)
+            diagonal = lengths[number]
+            lengths[number] = max(diagonal, lengths[number - 1], grown)
+    return lengths[-1]
+
+
+def _look_up_in_any_order(searched: _Searched, traces: KnownTraces, best: BestRows) -> None:
+    """The same in any order: a mark holds one of the points that are not there."""
+    assert searched.marks is not None
+    for person, own in enumerate(traces.own.tolist()):
+        points = traces.points[traces.offsets[person] : traces.offsets[person + 1]]
+        held = searched.marks.copy()
+        for point in points[points >= 0].tolist():
+            held[searched.index.rows[searched.index.offsets[point] : searched.index.offsets[point + 1]]] += 1
+        held = np.minimum(held, points.size)
+        most = int(held.max(initial=0))
+        is_best = held == max(most, 1)
+        best.most[person], best.rows[person] = most, searched.weights[is_best].sum()
+        best.holds_own[person] = own >= 0 and is_best[own]
 
 
 def _compute_share(flags: Any) -> float:

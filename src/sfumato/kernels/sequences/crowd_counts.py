@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.kernels.compilation import compile_cached, record
 
@@ -55,6 +57,33 @@ def is_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
     return True
 
 
+@compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
+def is_list_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
+    """The same where all elements are single items."""
+    if inner.marks[row] & ~outer.marks[other]:
+        return False
+    place, end = outer.offsets[other], outer.offsets[other + 1]
+    for element in range(inner.offsets[row], inner.offsets[row + 1]):
+        stop, code = end - (inner.offsets[row + 1] - element), inner.codes[element]
+        while place <= stop and outer.codes[place] != code:
+            place += 1
+        if place > stop:
+            return False
+        place += 1
+    return True
+
+
+@compile_cached("void(int32[::1], int64[::1], int64[::1], int64, uint64[::1])")
+def pack_beginnings(numbers, begins, ends, width, keys):  # type: ignore[no-untyped-def]
+    """The first numbers of each row as one word that is ordered like them."""
+    for row in range(begins.shape[0]):
+        key = np.uint64(0)
+        for place in range(64 // width):
+            index = begins[row] + place
+            key = (key << np.uint64(width)) | np.uint64(numbers[index] + 2 if index < ends[row] else 0)
+        keys[row] = key
+
+
 @compile_cached("int64(SpelledRows, int64[::1], SpelledRows, int64[::1], int64, int64, int64)")
 def count_least_containing(inner, candidates, outer, starts, first, last, least):  # type: ignore[no-untyped-def]
     """The smallest number of `outer` sequences that contain a candidate, or `least` if none has fewer.
@@ -63,12 +92,13 @@ def count_least_containing(inner, candidates, outer, starts, first, last, least)
     sequences that contain it are likely, so that this is soon.
     """
     count = len(outer.weights)
+    is_list = len(inner.codes) == len(inner.element_offsets) - 1 and len(outer.codes) == len(outer.element_offsets) - 1
     for index in range(first, last):
         total, row = 0, candidates[index]
         for step in range(count):
             other = starts[index] + step
             other -= count if other >= count else 0
-            if is_contained(inner, row, outer, other):
+            if is_list_contained(inner, row, outer, other) if is_list else is_contained(inner, row, outer, other):
                 total += outer.weights[other]
                 if total >= least:
                     break

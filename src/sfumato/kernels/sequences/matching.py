@@ -179,6 +179,42 @@ def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-unt
     return total
 
 
+@compile_cached("float64(MarkedElements, int64, int64, HiddenPattern, float64[::1])")
+def weigh_single_items(elements, begin, end, pattern, weights):  # type: ignore[no-untyped-def]
+    """The same for a sequence and a pattern of single items without limits, of the items from `begin` up to `end`.
+
+    Only items of the pattern matter then, so that a sequence is read once and the rest is done with those. Sums are
+    taken in the same order, so that weights are equal to the last bit.
+    """
+    size = len(pattern.codes)
+    hits, forward = np.empty(end - begin, dtype=np.int64), np.empty((end - begin, size))
+    before, count = np.zeros(size + 1), 0
+    before[0] = 1.0
+    for place in range(begin, end):
+        code, is_hit = elements.codes[place], False
+        for index in range(size - 1, -1, -1):  # an item is one element of a match only
+            forward[count, index] = 0.0
+            if pattern.codes[index] == code and elements.alive[place]:
+                is_hit = True
+                forward[count, index] = before[index]
+                before[index + 1] += before[index]
+        hits[count] = place
+        count += is_hit
+    total = before[size]
+    after = np.zeros(size + 1)
+    after[size] = 1.0
+    for number in range(count - 1 if total > 0 else -1, -1, -1):
+        code = elements.codes[hits[number]]
+        for index in range(size):
+            if pattern.codes[index] == code:
+                ways = after[index + 1]
+                if forward[number, index] > 0 and ways > 0:
+                    weights[hits[number] - begin] += forward[number, index] * ways
+                if index:
+                    after[index] += ways
+    return total
+
+
 @compile_cached("boolean(MarkedElements, int64, int64, HiddenPattern, int64[::1])")
 def find_match(elements, first, last, pattern, match):  # type: ignore[no-untyped-def]
     """The elements of one match, the one that starts last; returns whether there is any."""

@@ -7,7 +7,8 @@ for each item, so that the next occurrence of an item is found without reading t
 first: what extends a pattern extends its parent and its last item, so that rows are listed only where that leaves any.
 
 A pattern's rows are entries (token, slot) of its leftmost match. A slot is a bit of the bitmaps; rows begin at a new
-word, so that tokens and slots of one row move together.
+word, so that tokens and slots of one row move together. Rows that occur several times come last, each once with its
+weight, and are counted one by one.
 """
 
 from __future__ import annotations
@@ -52,6 +53,12 @@ class MaskRows(NamedTuple):
     """In how many rows each item is followed by each."""
     followed: Words
     """For each item, those that follow it in enough rows."""
+    totals: Ints
+    """In how many rows each item is."""
+    heavy: Ints
+    """The first token of a row with a weight; a single number."""
+    weights: Ints
+    """How often the row of each word occurs; only words of rows with a weight are looked up."""
 
 
 @record
@@ -180,11 +187,43 @@ def count_extensions(after, tokens, begin, end, items, tally, planes):  # type: 
 
 
 @part
+def _find_heavy(rows, tokens, begin, end):  # type: ignore[no-untyped-def]
+    """The first of some entries whose row has a weight: tokens ascend."""
+    heavy = rows.heavy[0]
+    if begin == end or np.int64(tokens[end - 1]) < heavy:
+        return end
+    while begin < end:
+        middle = (begin + end) >> 1
+        if np.int64(tokens[middle]) < heavy:
+            begin = middle + 1
+        else:
+            end = middle
+    return end
+
+
+@part
+def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
+    """How many rows have each item behind some entries; returns how many rows the entries stand for."""
+    middle = _find_heavy(rows, tokens, begin, end)
+    count_extensions(rows.after, tokens, begin, middle, items, tally, planes)
+    total = middle - begin
+    for index in range(middle, end):
+        weight = rows.weights[slots[index] >> np.uint32(6)]
+        total += weight
+        left = rows.after[tokens[index]]
+        while left:
+            tally[find_lowest_bit(left)] += weight
+            left &= left - np.uint64(1)
+    return total
+
+
+@part
 def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def]
     """In how many rows each item is followed by each, and by which in enough of them."""
     items, least = state[MASK_ITEMS], state[LEAST]
     for item in range(items):
-        count_extensions(rows.after, rows.tokens, rows.starts[item], rows.starts[item + 1], items, tally, planes)
+        begin, end = rows.starts[item], rows.starts[item + 1]
+        rows.totals[item] = _count_weighted(rows, rows.tokens, rows.slots, begin, end, items, tally, planes)
         rows.followed[item] = 0
         for other in range(items):
             rows.pairs[MOST_ITEMS * item + other] = tally[other]
@@ -206,7 +245,7 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
         child = item - first
         stack.items[child], stack.begins[child] = np.int32(item), top
         stack.follows[child] = rows.followed[item] if state[PREFIX] + 1 < state[MAX_LENGTH] else np.uint64(0)
-        stack.supports[child] = rows.starts[item + 1] - rows.starts[item]
+        stack.supports[child] = rows.totals[item]
         for entry in range(rows.starts[item], rows.starts[item + 1]):
             stack.tokens[top] = rows.tokens[entry]
             stack.slots[top] = rows.slots[entry]
@@ -283,7 +322,7 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
         for item in range(items):
             tally[item] = rows.pairs[MOST_ITEMS * stack.items[child] + item]
     else:
-        count_extensions(rows.after, stack.tokens, begin, end, items, tally, stack.planes)
+        _count_weighted(rows, stack.tokens, stack.slots, begin, end, items, tally, stack.planes)
     total = np.int64(0)
     for item in range(items):
         total += tally[item] if tally[item] >= least else 0

@@ -49,6 +49,24 @@ def lay_rows(codes, offsets, rank, seen, flat, starts, places):  # type: ignore[
     return filled
 
 
+@compile_cached("void(int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64[::1])")
+def gather_rows(flat, offsets, order, seen, target, counts):  # type: ignore[no-untyped-def]
+    """Copy some rows of ranks with their marks, and count in how many of them each rank is.
+
+    `seen` comes full of numbers that are no rows, `counts` full of zeros.
+    """
+    filled = np.int64(0)
+    for place in range(order.shape[0]):
+        row = order[place]
+        for position in range(offsets[row], offsets[row + 1]):
+            number = flat[position]
+            target[filled] = number
+            filled += 1
+            if number != MARK and seen[number] != place:
+                seen[number] = place
+                counts[number] += 1
+
+
 @compile_cached(f"int64({TOKENS}, {OFFSETS}, int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1])")
 def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends):  # type: ignore[no-untyped-def]
     """Elements of rising ranks, without those that lose all items; returns how many are left.

@@ -34,11 +34,11 @@ class DistinctSequences:
     """The same as arrays for kernels."""
 
     @classmethod
-    def of(cls, data: Sequences, numbers: Mapping[str, int]) -> DistinctSequences:
-        """Collect them; items are compared as text."""
+    def of(cls, data: Sequences, numbers: Mapping[str, int], *, is_flat: bool) -> DistinctSequences:
+        """Collect them; items are compared as text. Elements that are all single items need no marks."""
         from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 
-        marked, bounds = _mark_elements(data, numbers)
+        marked, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
         distinct = find_distinct_rows(marked, bounds)
         content, ends = marked.tobytes(), bounds.tolist()
         firsts = distinct.firsts.tolist()
@@ -48,7 +48,7 @@ class DistinctSequences:
         begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
         sorted_bounds = np.concatenate(([0], np.cumsum(lengths)))
         places = np.repeat(begins - sorted_bounds[:-1], lengths) + np.arange(sorted_bounds[-1])
-        return cls(spellings, _unpack_elements(marked[places], sorted_bounds, distinct.weights[order]))
+        return cls(spellings, _unpack_elements(marked[places], sorted_bounds, distinct.weights[order], is_flat))
 
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
@@ -89,6 +89,11 @@ def number_codes(data: Sequences, numbers: Mapping[str, int]) -> Codes:
     return codes[np.lexsort((codes, elements))]
 
 
+def _list_items(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
+    """Single items without marks."""
+    return _MarkedElements(number_codes(data, numbers), data.offsets)
+
+
 def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
     codes = number_codes(data, numbers)
     marked = np.full(len(codes) + len(data.element_offsets) - 1, -1, dtype=np.int32)
@@ -101,14 +106,12 @@ def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElemen
     return _MarkedElements(marked, data.element_offsets[data.offsets] + data.offsets)
 
 
-def _unpack_elements(marked: Codes, ends: Ints, weights: Ints) -> Any:
-    """Sequences with marks after their elements as arrays for kernels."""
+def _unpack_elements(marked: Codes, ends: Ints, weights: Ints, is_flat: bool) -> Any:
+    """Sequences, with marks after their elements unless they are flat, as arrays for kernels."""
     from sfumato.kernels.sequences.crowd_counts import SpelledRows
 
-    if len(marked) and (marked[1::2] < 0).all() and not (marked[::2] < 0).any():  # single items
-        codes = np.ascontiguousarray(marked[::2])
-        offsets = (ends // 2).astype(np.int64)
-        return SpelledRows(offsets, np.arange(len(codes) + 1), codes, _sketch_rows(codes, offsets), weights)
+    if is_flat:
+        return SpelledRows(ends, np.arange(len(marked) + 1), marked, _sketch_rows(marked, ends), weights)
     is_mark = marked < 0
     closed = np.concatenate(([0], np.cumsum(is_mark)))
     items_before = np.concatenate(([0], np.cumsum(~is_mark)))
@@ -144,33 +147,33 @@ class _PlacedRows(NamedTuple):
     starts: Ints
 
 
-def _place_among(inner: DistinctSequences, whole: Ints, among: Sequences, numbers: Mapping[str, int]) -> _PlacedRows:
+def _place_among(
+    inner: DistinctSequences, whole: Ints, among: Sequences, numbers: Mapping[str, int], *, is_flat: bool
+) -> _PlacedRows:
     """Distinct sequences ordered by how they begin, and for each of the others the first that begins like it."""
     from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 
-    marked, bounds = _mark_elements(among, numbers)
+    marked, bounds = _list_items(among, numbers) if is_flat else _mark_elements(among, numbers)
     distinct = find_distinct_rows(marked, bounds)
-    is_flat = len(among.codes) == len(among.element_offsets) - 1
-    keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers), is_flat)
+    keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers))
     order = np.argsort(keys)
     begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
     ends = np.concatenate(([0], np.cumsum(lengths)))
     places = np.repeat(begins - ends[:-1], lengths) + np.arange(ends[-1])
-    asked = np.frombuffer(b"".join(inner.spellings[row] for row in whole), dtype=np.int32)
+    asked = np.frombuffer(bytearray().join(inner.spellings[row] for row in whole), dtype=np.int32)
     stops = np.cumsum([0, *(len(inner.spellings[row]) // 4 for row in whole)], dtype=np.int64)
-    starts = np.searchsorted(keys[order], _pack_beginnings(asked, stops[:-1], stops[1:], len(numbers), is_flat))
+    starts = np.searchsorted(keys[order], _pack_beginnings(asked, stops[:-1], stops[1:], len(numbers)))
     starts[starts == len(order)] = 0
-    return _PlacedRows(_unpack_elements(marked[places], ends, distinct.weights[order]), starts.astype(np.int64))
+    rows = _unpack_elements(marked[places], ends, distinct.weights[order], is_flat)
+    return _PlacedRows(rows, starts.astype(np.int64))
 
 
-def _pack_beginnings(marked: Codes, begins: Ints, ends: Ints, numbers: int, is_flat: bool) -> Words:
-    """The first numbers of each sequence as one word that is ordered like them; of single items, without marks."""
-    width, step = max((numbers + 1).bit_length(), 1), 1 + is_flat
+def _pack_beginnings(marked: Codes, begins: Ints, ends: Ints, numbers: int) -> Words:
+    """The first numbers of each sequence, with marks if there are any, as one word that is ordered like them."""
+    from sfumato.kernels.sequences.crowd_counts import pack_beginnings
+
     keys = np.zeros(len(begins), dtype=np.uint64)
-    for place in range(64 // width):
-        held = np.flatnonzero(begins + place * step < ends)
-        keys <<= np.uint64(width)
-        keys[held] |= (marked[begins[held] + place * step] + 2).astype(np.uint64)
+    pack_beginnings(marked, np.ascontiguousarray(begins), np.ascontiguousarray(ends), (numbers + 1).bit_length(), keys)
     return keys
 
 
@@ -181,10 +184,12 @@ def measure_least_containing(published: Sequences, among: Sequences) -> int:
     from sfumato.kernels.sequences.crowd_counts import count_least_containing
 
     numbers = number_item_texts(published, among)
-    inner = DistinctSequences.of(published, numbers)
+    is_flat = all(len(data.codes) == len(data.element_offsets) - 1 for data in (published, among))
+    inner = DistinctSequences.of(published, numbers, is_flat=is_flat)
     whole = inner.find_whole()
     # Where to begin changes how soon enough are found, not how many there are.
-    outer = _PlacedRows(inner.rows, whole) if among is published else _place_among(inner, whole, among, numbers)
+    placed = among is not published
+    outer = _place_among(inner, whole, among, numbers, is_flat=is_flat) if placed else _PlacedRows(inner.rows, whole)
     least = len(among)
     for first in range(0, len(whole), _CHUNK):
         report_progress("counting sequences that contain others", first, len(whole))

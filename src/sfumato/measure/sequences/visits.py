@@ -69,7 +69,8 @@ def edit_distances(original: Sequences, published: Sequences, rows: Ints | Seque
     before, after = (LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published))
     costs = np.empty(int(np.diff(published.offsets).max(initial=0)) + 1, dtype=np.int64)
     distances = np.zeros(len(published), dtype=np.int64)
-    measure_edit_distances(before, after, owners, costs, distances)
+    masks = np.zeros(len(numbers) + 1, dtype=np.uint64)
+    measure_edit_distances(before, after, owners, costs, masks, distances)
     return distances
 
 
@@ -118,8 +119,9 @@ def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
 
 def _list_steps(data: Sequences) -> tuple[Codes, Codes]:
     """The items of neighbouring elements, each with each."""
-    element_rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
-    pairs = np.flatnonzero(element_rows[1:] == element_rows[:-1])
+    is_followed = np.ones(data.element_offsets.size - 1, dtype=np.bool_)
+    is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
+    pairs = np.flatnonzero(is_followed)
     if data.codes.size == data.element_offsets.size - 1:
         return data.codes[pairs], data.codes[pairs + 1]
     sizes = np.diff(data.element_offsets)

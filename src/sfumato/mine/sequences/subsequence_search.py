@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from sfumato.arrays import Codes, Ints
 from sfumato.errors import DataError
 from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences import subsequences_prepare as prepare
+from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists
 from sfumato.kernels.sequences.subsequences_masks import MOST_ITEMS, MaskRows, lay_masks
 from sfumato.mine.sequences.element_layout import lay_elements, lay_whole_joins
@@ -41,6 +43,11 @@ WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread pays off."""
 BATCHES = 16
+SAMPLE = 4096
+MANY_ROWS = 1 << 16
+"""So many rows are searched for equal ones in any case; of fewer, a sample first."""
+REPEATED = 0.125
+"""The least share of rows that others are equal to, for a search over distinct rows."""
 MOST_ROWS = 1 << 25
 """Positions of tokens are numbers of 32 bits."""
 
@@ -86,25 +93,57 @@ def _lay_lists(
     seen = np.full(items, -1, dtype=np.int64)
     used = prepare.lay_rows(sequences.codes, row_offsets, rank, seen, flat, starts, places)
     flat = flat[:used]
-    marks = np.flatnonzero(flat == prepare.MARK)
-    lengths = np.diff(marks, prepend=-1) - 1
-    layout.longest = int(lengths.max(initial=0))
+    bounds = np.concatenate(([0], np.flatnonzero(flat == prepare.MARK) + 1))
+    layout.longest = max(int(np.diff(bounds).max(initial=0)) - 1, 0)
     if items > MOST_ITEMS:
         layout.lists = SequenceLists(flat, places, starts, layout.codes)
         return
-    words = int(((lengths + 63) >> 6).sum())
+    rows = _merge_equal_rows(_MarkedRows(flat, bounds, starts), items)
+    words = (np.diff(rows.bounds) + 62) >> 6  # a mark is no position
     layout.masks = MaskRows(
-        after=np.empty(used, dtype=np.uint64),
-        bits=np.empty(words * items, dtype=np.uint64),
+        after=np.empty(len(rows.flat), dtype=np.uint64),
+        bits=np.empty(int(words.sum()) * items, dtype=np.uint64),
         codes=layout.codes,
-        starts=starts,
+        starts=rows.starts,
         tokens=places,
         slots=np.empty_like(places),
         **make_mask_pairs(),
     )
+    if rows.weights is not None:
+        layout.masks.heavy[0] = rows.bounds[np.searchsorted(rows.weights, 2)]
+        layout.masks = layout.masks._replace(weights=np.repeat(rows.weights, words))
     state = np.zeros(fields.FIELDS, dtype=np.int64)
     state[fields.LEAST], state[fields.MASK_ITEMS] = question.least, items
-    lay_masks(state, flat, used, layout.masks, make_mask_stack())
+    lay_masks(state, rows.flat, len(rows.flat), layout.masks, make_mask_stack())
+
+
+class _MarkedRows(NamedTuple):
+    """Rows of ranks with marks after them."""
+
+    flat: Codes
+    bounds: Ints
+    starts: Ints
+    """Where the first places of each rank begin, if they are listed one rank after another."""
+    weights: Ints | None = None
+    """How often each row occurs, ascending."""
+
+
+def _merge_equal_rows(rows: _MarkedRows, items: int) -> _MarkedRows:
+    """Each row once, with its weight, if that is worth the search for equal ones; rows with a weight come last."""
+    count = len(rows.bounds) - 1
+    if count < MANY_ROWS:
+        sample = rows.bounds[: SAMPLE + 1]
+        if count < SAMPLE or len(find_distinct_rows(rows.flat, sample).firsts) > (1 - REPEATED) * SAMPLE:
+            return rows
+    distinct = find_distinct_rows(rows.flat, rows.bounds)
+    if len(distinct.firsts) > (1 - REPEATED) * count:
+        return rows
+    order = np.argsort(distinct.weights, kind="stable")
+    firsts, weights = distinct.firsts[order], distinct.weights[order]
+    bounds = np.concatenate(([0], np.cumsum(np.diff(rows.bounds)[firsts])))
+    flat, counts = np.empty(int(bounds[-1]), dtype=np.int32), np.zeros(items, dtype=np.int64)
+    prepare.gather_rows(rows.flat, rows.bounds, firsts, np.full(items, -1), flat, counts)
+    return _MarkedRows(flat, bounds, np.concatenate(([0], np.cumsum(counts))), weights)
 
 
 @dataclass(slots=True)

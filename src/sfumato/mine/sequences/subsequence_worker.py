@@ -249,9 +249,15 @@ _CHILDREN = {fields.MASK_FRAMES: over_masks.MOST_ITEMS, fields.JOIN_FRAMES: over
 
 
 def make_mask_pairs() -> dict[str, Any]:
-    """Room for the pairs of a search over words."""
+    """Room for the pairs of a search over words; no row has a weight."""
     items = over_masks.MOST_ITEMS
-    return {"pairs": np.zeros(items**2, np.int64), "followed": np.zeros(items, np.uint64)}
+    return {
+        "pairs": np.zeros(items**2, np.int64),
+        "followed": np.zeros(items, np.uint64),
+        "totals": np.zeros(items, np.int64),
+        "heavy": np.full(1, 1 << 62, np.int64),
+        "weights": np.zeros(1, np.int64),
+    }
 
 
 def make_mask_stack() -> MaskStack:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Flags, Floats
+from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import flag_rows
 from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
 from sfumato.progress import report_progress
@@ -19,6 +20,8 @@ from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
 from sfumato.sequences import Sequences
 
 _TRIES = 8
+MOST_PATTERNS = 1_000_000
+"""Frequent patterns are compared before and after; more take gigabytes."""
 
 
 def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Generator) -> None:
@@ -66,7 +69,13 @@ def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, least: int) -> None
 
 
 def _list_frequent(sequences: Sequences, least: int) -> set[Pattern]:
-    found = find_subsequences(sequences, least)
+    try:
+        found = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+    except PolicyError:
+        raise PolicyError(
+            f"more than {MOST_PATTERNS:,} patterns are in {least} sequences or more, too many to check that replacing "
+            'items makes no other frequent; raise min_support, or choose the mark "delete" or "Δ"'
+        ) from None
     return {
         tuple(tuple(found.items[code] for code in element) for element in pattern)
         for pattern in list_pattern_codes(found)

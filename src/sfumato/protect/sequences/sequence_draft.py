@@ -60,6 +60,9 @@ class SequenceDraft:
         self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
         coded = [CodedPattern.of(pattern, data) for pattern in patterns]
         self.patterns: list[Any] = [None if c is None else HiddenPattern(c.offsets, c.codes, gap, span) for c in coded]
+        is_list = not self.is_limited and len(data.codes) == len(data.element_offsets) - 1
+        self._is_plain = [is_list and c is not None and len(c.codes) == len(c.offsets) - 1 for c in coded]
+        """Whether each pattern and the sequences are single items without limits."""
         self.totals = np.zeros((len(patterns), len(data)))
         """How many matches each pattern (rows) has in each sequence (columns)."""
         for index, pattern in enumerate(self.patterns):
@@ -93,12 +96,13 @@ class SequenceDraft:
 
     def weigh(self, row: int, indices: Sequence[int]) -> Floats:
         """For each item of a sequence, how many matches of some patterns need it."""
-        from sfumato.kernels.sequences.matching import weigh_items
+        from sfumato.kernels.sequences.matching import weigh_items, weigh_single_items
 
         first, last = (int(bound) for bound in self.data.offsets[row : row + 2])
         weights = np.zeros(int(self.data.element_offsets[last] - self.data.element_offsets[first]))
         for index in indices:
-            self.totals[index, row] = weigh_items(self.elements, first, last, self.patterns[index], weights)
+            weigh = weigh_single_items if self._is_plain[index] else weigh_items
+            self.totals[index, row] = weigh(self.elements, first, last, self.patterns[index], weights)
         return weights
 
     def find_match(self, row: int, index: int) -> Ints | None:
