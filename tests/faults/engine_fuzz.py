@@ -11,12 +11,15 @@ import faulthandler
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
@@ -26,6 +29,8 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.toml_text import write_value
 from sfumato.workflow.verification import verify
+from tests.data.postgres_server import find_programs, run_server
+from tests.data.test_databases import with_password
 
 WORDS = (
     "a",
@@ -48,7 +53,7 @@ WORDS = (
     "a,b",
 )
 MORE = ("x\ty", "İ", "ı", "\u200b", "-0", "1.0", "1")
-_PATIENCE = 120.0
+_PATIENCE = 400.0
 Draw = Callable[[np.random.Generator, int], pl.Series]
 
 
@@ -199,7 +204,7 @@ def _round(value: Any) -> Any:
 
 
 def find_difference(seed: int, folder: Path) -> str | None:
-    """Draw a table and a policy, and compare both engines by run, by audit and by verify."""
+    """Draw a table in two files and a policy, and compare both engines by audit, run and verify."""
     chance = np.random.default_rng(seed)
     frame = draw_table(chance)
     kind = str(chance.choice(["parquet", "parquet", "csv"]))
@@ -207,19 +212,31 @@ def find_difference(seed: int, folder: Path) -> str | None:
     for number, part in enumerate(frame.iter_slices(max(1, (frame.height + 1) // 2))):
         path = folder / "parts" / f"{number}.{kind}"
         part.write_parquet(path) if kind == "parquet" else part.write_csv(path)
-    given = draw_policy(chance, frame, f"parts/*.{kind}")
+    return _compare_engines(draw_policy(chance, frame, f"{folder}/parts/*.{kind}"), folder, seed)
+
+
+def find_server_difference(seed: int, folder: Path, address: str) -> str | None:
+    """The same of a table on a PostgreSQL server, which has neither unsigned numbers nor categories."""
+    chance = np.random.default_rng(seed)
+    frame = draw_table(chance).with_columns(cs.categorical().cast(pl.String), cs.enum().cast(pl.String))
+    frame = frame.with_columns(cs.unsigned_integer().cast(pl.Float64), cs.by_dtype(pl.Int8).cast(pl.Int16))
+    table = f"fuzz{seed}"
+    frame.write_database(table, address, engine="adbc")
+    return _compare_engines(draw_policy(chance, frame, f"{address}?table={table}"), folder, seed)
+
+
+def _compare_engines(given: dict[str, Any], folder: Path, seed: int) -> str | None:
     policy = try_once(lambda: Policy.parse(write_toml(given), folder / "policy.toml"))
     if isinstance(policy, str):
         return f"the policy is not valid: {policy}"
-    quasi = given["roles"]["quasi_identifying"]
+    path, quasi = given["data"]["path"], given["roles"]["quasi_identifying"]
     audits = [
-        try_once(lambda engine=engine: audit(f"{folder}/parts/*.{kind}", quasi, engine=engine).as_json())
+        repr(try_once(lambda engine=engine: audit(path, quasi, engine=engine).as_json()))
         for engine in ("memory", "duckdb")
     ]
-    if repr(audits[0]) != repr(audits[1]):
-        return f"audit: {audits[0]!r}\n  != {audits[1]!r}"
-    ours, theirs = (describe_run(policy, folder, engine, seed) for engine in ("memory", "duckdb"))
-    return compare_accounts(ours, theirs)
+    if audits[0] != audits[1]:
+        return f"audit: {audits[0]}\n  != {audits[1]}"
+    return compare_accounts(*(describe_run(policy, folder, engine, seed) for engine in ("memory", "duckdb")))
 
 
 def compare_accounts(ours: dict[str, Any] | str, theirs: dict[str, Any] | str) -> str | None:
@@ -288,21 +305,23 @@ def _describe_hiding(policy: Policy, folder: Path, engine: Any, seed: int) -> di
 
 def main() -> None:
     """Try many, and print what differs."""
-    page.render_page = lambda account: "<!doctype html><p>a report</p>"  # the pictures are not the point
     count, first = (
-        (int(given) for given in (*sys.argv[1:], 200, 0)[:2]) if len(sys.argv) != 2 else (int(sys.argv[1]), 0)
+        (int(given) for given in (*sys.argv[1:3], "200", "0")[:2]) if len(sys.argv) != 2 else (int(sys.argv[1]), 0)
     )
-    for seed in range(first, first + count):
-        faulthandler.dump_traceback_later(_PATIENCE, exit=True)
-        print(f"seed {seed}", file=sys.stderr, flush=True)
-        with tempfile.TemporaryDirectory() as name:
-            try:
-                found = (find_basket_difference if seed % 4 == 3 else find_difference)(seed, Path(name))
-            except Exception as error:  # a traceback instead of a sentence is a finding, too
-                found = f"{type(error).__name__}: {error}"
-            if found:
-                print(f"seed {seed}: {found}".replace(name, "…"), flush=True)
-    print(f"{count} tried", flush=True)
+    page.render_page = lambda account: "<!doctype html><p>a report</p>"  # the pictures are not the point
+    programs = find_programs()
+    with run_server(programs) if programs else nullcontext("") as address:
+        kinds = [find_difference, find_difference, find_basket_difference]
+        if address:
+            kinds.append(partial(find_server_difference, address=with_password(address)))
+        for seed in range(first, first + count):
+            faulthandler.dump_traceback_later(_PATIENCE, exit=True)
+            with tempfile.TemporaryDirectory() as name:
+                try:
+                    difference = kinds[seed % len(kinds)](seed, Path(name))
+                except Exception as error:  # a traceback instead of a sentence is a finding, too
+                    difference = f"{type(error).__name__}: {error}"
+                print(f"seed {seed}: {difference or 'the same'}".replace(name, "…"), flush=True)
 
 
 if __name__ == "__main__":
