@@ -92,7 +92,10 @@ def measure(folder: Path, *arguments: str) -> Cost:
         while process.poll() is None:
             now: dict[str, float] = {}
             for number, one in list_tree(process.pid).items():
-                kind = name_kind(number == process.pid, one.command)
+                if not one.command and number not in busy:
+                    continue
+                # One that ends has no command any more.
+                kind = name_kind(number == process.pid, one.command) if one.command else busy[number][0]
                 busy[number] = kind, one.busy
                 now[kind] = now.get(kind, 0.0) + one.megabytes
             peaks |= {kind: max(peaks.get(kind, 0.0), size) for kind, size in now.items()}

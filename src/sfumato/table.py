@@ -217,7 +217,10 @@ class Table:
         """
         hierarchies, source = ({}, "release") if self.released else (dict(self.hierarchies), self.source)
         labels = () if self.released else tuple((n, one.title, dict(one.values)) for n, one in self.labels.items())
-        return _unpickle, (self.frame, dict(self.roles), hierarchies, self.missing, source, self.released, labels)
+        # Polars puts uneven chunks together while it pickles, and holds the interpreter's lock. If the thread that does
+        # it frees cells which Python gave to Arrow, it waits for this lock, for ever. Called so, it lets go of it.
+        frame = self.frame.rechunk()
+        return _unpickle, (frame, dict(self.roles), hierarchies, self.missing, source, self.released, labels)
 
     def __copy__(self) -> Table:
         """The table itself: it never changes."""

@@ -392,3 +392,29 @@ def test_a_parquet_file_without_columns(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pa.table({}), path)
     with pytest.raises(DataError):
         Table.read(path)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        ([1, 2], [1.5, None], True),
+        (["a"], [None], True),
+        ([None], [3], True),
+        (pl.Series(["a"], dtype=pl.Categorical), ["b"], True),
+        (pl.Series([1], dtype=pl.Int8), [300], True),
+        ([1], ["1"], False),
+        ([1], [True], False),
+        ([datetime.date(2020, 1, 1)], ["2020-01-01"], False),
+        ([datetime.datetime(2020, 1, 1)], [datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)], False),
+    ],
+)
+def test_a_stored_type_that_changes_between_files_is_named(
+    tmp_path: Path, first: Any, second: Any, alike: bool
+) -> None:
+    for number, cells in enumerate((first, second)):
+        pl.DataFrame({"x": cells}).write_parquet(tmp_path / f"{number}.parquet")
+    if alike:
+        assert read_frame(tmp_path / "*.parquet").height == len(first) + len(second)
+        return
+    with pytest.raises(DataError, match=r'1\.parquet: "x" has another type than in .*0\.parquet; write the file again'):
+        read_frame(tmp_path / "*.parquet")

@@ -69,3 +69,13 @@ def test_other_engines_count_alike() -> None:
     relation = duckdb.sql("select * from frame")
     for other in (frame.lazy(), relation, frame.to_arrow(), frame.to_pandas()):
         assert sorted(count_class_sizes(other, ["a", "b"]).tolist()) == [1, 2, 2]
+
+
+@pytest.mark.parametrize("kind", [pl.UInt64, pl.Int64])
+@pytest.mark.parametrize("missing", [False, True])
+def test_numbers_at_the_ends_of_their_type(kind: Any, missing: bool) -> None:
+    """Few values close together, of which the lowest or the one before it is more than a signed number holds."""
+    end = 2**64 - 3 if kind == pl.UInt64 else -(2**63)
+    cells = [end, end + 1, end, None if missing else end + 1]
+    frame = pl.DataFrame({"a": pl.Series(cells, dtype=kind), "b": [True, False, True, False]})
+    assert sorted(count_class_sizes(frame, ["a", "b"])) == ([1, 1, 2] if missing else [2, 2])

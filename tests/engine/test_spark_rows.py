@@ -64,6 +64,9 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
         assert counted.counts.tolist() == again.counts.tolist()
         sizes, same = ours.count_sizes(names), theirs.count_sizes(names)
         assert [part.tolist() for part in sizes] == [part.tolist() for part in same]
+    several = [["A", "kind"], ["day", "large", "truth"], ["a", "truth"], ["A"]]  # of fractions, by a job of their own
+    for sizes, same in zip(ours.count_many_sizes(several), theirs.count_many_sizes(several), strict=True):
+        assert [part.tolist() for part in sizes] == [part.tolist() for part in same]
     assert theirs.estimate_tuples(["a", "A"]) == 5
     assert ours.count_missing() == theirs.count_missing()
     assert [ours.count_values(name) for name in ("a", "kind")] == [theirs.count_values(name) for name in ("a", "kind")]

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pytest
 
 from sfumato import __version__
-from sfumato.engine import file_units, spark_rows, spark_tasks
+from sfumato.engine import file_units, spark_places, spark_rows, spark_tasks
 from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
 from sfumato.engine.spark_baskets import GroupTask, write_groups
+from sfumato.engine.spark_places import PlaceTask, fits_number, number_values
 from sfumato.engine.spark_rows import SparkRows
 from sfumato.engine.spark_tasks import (
     ChangeTask,
@@ -254,3 +255,29 @@ def test_other_files_and_programs_are_noticed(tmp_path: Path) -> None:
         )
     ]
     assert found == [[""], [f"file {path}"], [f"file {tmp_path / 'gone'}"], [f"version {__version__}"]]
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_a_row_is_one_number_in_each_combination(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(spark_places, "MOST_HELD", most)
+    plain = Table.of(pl.concat([FRAME, FRAME.reverse(), FRAME])).frame
+    names = ["a.b", "A", "day", "large", "truth", "kind"]
+    maps = {name: number_values(plain[name].unique()) for name in names}
+    chosen = [["A", "day"], ["a.b"], ["truth", "kind"], names]
+    assert all(fits_number(columns, maps) for columns in chosen)
+    paths = [*write(tmp_path), tmp_path / "0.parquet"]
+    task = pickle.loads(pickle.dumps(PlaceTask(cut_units(paths, [4, 0, 4, 4]), chosen, maps, ["A"])))
+    parts = list(task(give(0, 1, 2)))
+    assert len(parts) == (3 if most == 1 else 1)
+    together = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(parts))).group_by("combination", "place").sum()
+    for number, columns in enumerate(chosen):
+        sizes = together.filter(pl.col("combination") == number)["n"]
+        assert sorted(sizes) == sorted(MemoryRows(plain).count_rows(columns).counts)
+
+
+def test_only_known_values_that_fit_are_numbers() -> None:
+    wide = CodeMap(pl.Series(["x"]), np.zeros(1, dtype=np.int32), 1 << 16)
+    maps = dict.fromkeys("abcd", wide)
+    assert fits_number("abc", maps)
+    assert not fits_number("abcd", maps)
+    assert not fits_number("ae", maps)

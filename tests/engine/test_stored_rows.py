@@ -149,6 +149,8 @@ def test_a_column_that_changes_its_type_is_named(tmp_path: Path) -> None:
     pl.DataFrame({"age": ["1"], "sex": ["f"]}).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r'b\.parquet: "age" has another type than in .*a\.parquet'):
         DuckdbRows([tmp_path / "a.parquet", tmp_path / "b.parquet"], tmp_path, "people")
+    with pytest.raises(DataError, match=r'b\.parquet: "age" has another type than in .*a\.parquet'):
+        Table.read(tmp_path / "*.parquet")
     pl.DataFrame({"years": [1], "sex": ["f"]}).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b\.parquet: its columns differ"):
         DuckdbRows([tmp_path / "a.parquet", tmp_path / "b.parquet"], tmp_path, "people")

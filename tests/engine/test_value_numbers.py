@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ import pytest
 from sfumato.data.population import generate_population
 from sfumato.engine import duckdb_rows
 from sfumato.engine.duckdb_rows import DuckdbRows, add_stated_nulls
-from sfumato.engine.stored_rows import MemoryRows, StoredRows
+from sfumato.engine.stored_rows import CodeMap, MemoryRows, StoredRows
 from sfumato.engine.value_numbers import ValueNumbers
 
 
@@ -51,3 +52,17 @@ def test_texts_that_do_not_occur_get_no_number() -> None:
     assert line.tolist() == [0, 0, 1]
     assert numbers.number_array(pa.array(["seen"]).dictionary_encode(), line[:1])
     assert line.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.Int16, pl.UInt8, pl.UInt64])
+@pytest.mark.parametrize("given", [False, True])
+def test_short_numbers_are_as_far_apart_as_they_are(kind: Any, given: bool) -> None:
+    """127 is 130 more than −3, which is more than 8 bits hold."""
+    least, most = {pl.Int8: (-128, 127), pl.Int16: (-32768, 32767), pl.UInt8: (0, 255)}.get(
+        kind, (2**64 - 9, 2**64 - 1)
+    )
+    cells = pl.Series([least, most, least + 3, most, least], dtype=kind)
+    known = CodeMap(pl.Series([least, most], dtype=kind), np.array([4, 7], dtype=np.int32), 9)
+    line = np.zeros(5, dtype=np.uint16)
+    assert ValueNumbers(known if given else None).number_array(cells.to_arrow(), line)
+    assert line.tolist() == ([4, 7, 9, 7, 4] if given else [0, 2, 1, 2, 0])

@@ -15,6 +15,7 @@ from math import isfinite
 from typing import Any
 from unicodedata import category
 
+from sfumato.cli.progress_lines import ProgressLines
 from sfumato.interrupts import hold_signals, settle_answer
 
 _OBEYED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -66,14 +67,18 @@ def _replace_infinities(content: Any) -> Any:
 
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[None]:
-    """Show a progress bar on a terminal; nothing in a script or a pipe."""
-    if quiet or not sys.stderr.isatty():
+    """Show a progress bar on a terminal, a line every half minute in a log or a pipe, nothing beside JSON."""
+    from sfumato.progress import listen_to_progress
+
+    if quiet:
         yield
+        return
+    if not sys.stderr.isatty():
+        with listen_to_progress(ProgressLines(lambda line: print_line(line, error=True))):
+            yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    from sfumato.progress import listen_to_progress
 
     clock, left = TimeElapsedColumn(), TimeRemainingColumn()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), clock, TextColumn("left"), left)

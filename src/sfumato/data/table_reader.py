@@ -33,7 +33,7 @@ from sfumato.data.text_table import (
     read_text_table,
     refuse_repeated,
 )
-from sfumato.errors import DataError, hide_password
+from sfumato.errors import DataError, hide_password, quote_names
 
 __all__ = [
     "MISSING_MARKS",
@@ -71,6 +71,8 @@ def read_labelled(path: str | Path, text: TextFormat | None = None) -> LabelledF
             raise DataError(f"{file_path}: its columns differ from those of {paths[0]}; files of one glob must agree")
     if len(parts) == 1:
         return parts[0]
+    if has_stored_types(path):
+        _refuse_changed_types(paths, [part.frame for part in parts])
     return replace(parts[0], frame=pl.concat(_unify_schemas([part.frame for part in parts]), how="vertical"))
 
 
@@ -104,6 +106,33 @@ def has_stored_text(path: str | Path) -> bool:
     if parse_source(path).kind != "file":
         return False
     return detect_file_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
+
+
+def explain_changed_type(file: Path, columns: Sequence[str], first: Path) -> DataError:
+    """The file in which some columns are of another type than in the first one."""
+    return DataError(
+        f"{file}: {quote_names(columns)} has another type than in {first}; write the file again with one type for "
+        "each column"
+    )
+
+
+def _refuse_changed_types(paths: Sequence[Path], frames: Sequence[pl.DataFrame]) -> None:
+    """Stop at the first file that holds texts where others hold numbers, dates where others hold texts, and so on."""
+    first = frames[0]
+    for path, frame in zip(paths, frames, strict=True):
+        if changed := [name for name in first.columns if not _are_alike(frame[name], first[name])]:
+            raise explain_changed_type(path, changed, paths[0])
+
+
+def _are_alike(one: pl.Series, other: pl.Series) -> bool:
+    """Whether two columns can be one: a column without any cell fits all, and numbers can be widened."""
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    if any(column.null_count() == len(column) for column in (one, other)):
+        return True
+    if isinstance(one.dtype, pl.Datetime) and isinstance(other.dtype, pl.Datetime):
+        return one.dtype.time_zone == other.dtype.time_zone
+    numbers = one.dtype.is_numeric() and other.dtype.is_numeric()
+    return one.dtype == other.dtype or numbers or (one.dtype in texts and other.dtype in texts)
 
 
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:

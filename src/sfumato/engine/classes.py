@@ -93,7 +93,7 @@ def _encode_column(column: pl.Series) -> tuple[npt.NDArray[Any], int, int]:
         if low is None:
             return np.zeros(len(column), dtype=np.uint8), 0, 1
         assert isinstance(low, int) and isinstance(high, int)
-        if high - low < 4 * len(column) + _FEW:
+        if high - low < 4 * len(column) + _FEW and max(-low, high) < _LARGEST_KEY:
             if not column.null_count():
                 return column.to_numpy(), low, high - low + 1
             return column.cast(pl.Int64).fill_null(low - 1).to_numpy(), low - 1, high - low + 2

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
 from sfumato.data.arrow_memory import borrow_numbers
+from sfumato.data.table_reader import explain_changed_type
 from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
@@ -36,7 +37,7 @@ from sfumato.engine.stored_rows import (
     sort_counts,
 )
 from sfumato.engine.value_numbers import ValueNumbers
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError
 from sfumato.table import simplify_frame
 
 if TYPE_CHECKING:
@@ -141,8 +142,11 @@ class DuckdbRows(StoredRows):
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group in duckdb, then group the sizes of the groups."""
-        if frozenset(columns) in self._sizes:
-            return self._sizes[frozenset(columns)]
+        if frozenset(columns) not in self._sizes:
+            self._sizes[frozenset(columns)] = self._group_sizes(columns)
+        return self._sizes[frozenset(columns)]
+
+    def _group_sizes(self, columns: Sequence[str]) -> SizeCounts:
         if (counted := self._count_single(columns)) is not None:
             return SizeCounts(*np.unique_counts(counted.counts))
         if (widths := self._list_widths(columns)) is not None:
@@ -358,10 +362,7 @@ def check_schemas(files: Sequence[Path]) -> pa.Schema:
             raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
         changed = [field.name for field in schema if not _are_alike(field.type, first.field(field.name).type)]
         if changed:
-            raise DataError(
-                f"{file}: {quote_names(changed)} has another type than in {files[0]}; write the file again with one "
-                "type for each column"
-            )
+            raise explain_changed_type(file, changed, files[0])
     assert first is not None, "no files"
     return first
 

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import sfumato
@@ -28,6 +30,7 @@ from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.sent_task import Task, send_task
+from sfumato.engine.spark_places import PLACES, PlaceTask, fits_number, number_values
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark_tasks import (
     PACKED,
@@ -142,15 +145,40 @@ class SparkRows(StoredRows):
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group, then group the sizes of the groups."""
-        if frozenset(columns) in self._sizes:
-            return self._sizes[frozenset(columns)]
-        if (few := self._count_single(columns)) is not None:
-            return SizeCounts(*np.unique_counts(few.counts))
-        _, grouped = self._group(columns)
-        counted = self.fetch(grouped.groupBy("n").count())
-        sizes, classes = (counted.column(place).to_numpy().astype(np.int64) for place in (0, 1))
-        order = np.argsort(sizes)
-        return SizeCounts(sizes[order], classes[order])
+        return self.count_many_sizes([columns])[0]
+
+    def count_many_sizes(self, combinations: Sequence[Sequence[str]]) -> list[SizeCounts]:
+        """The same; all combinations of columns with few values by one job."""
+        asked = {frozenset(columns): columns for columns in combinations if frozenset(columns) not in self._sizes}
+        single = {key: few for key, columns in asked.items() if (few := self._count_single(columns)) is not None}
+        self._sizes |= {key: SizeCounts(*np.unique_counts(few.counts)) for key, few in single.items()}
+        packed = {k: c for k, c in asked.items() if k not in single and fits_number(c, self._value_maps)}
+        if packed:
+            self._sizes |= dict(zip(packed, self._count_places(list(packed.values())), strict=True))
+        for key, columns in asked.items():
+            if key not in self._sizes:
+                counted = self.fetch(self._group(columns)[1].groupBy("n").count())
+                self._sizes[key] = _sort_sizes(counted.column(0), counted.column(1))
+        return [self._sizes[frozenset(columns)] for columns in combinations]
+
+    def _count_places(self, combinations: Sequence[Sequence[str]]) -> list[SizeCounts]:
+        """The sizes of classes by combinations of columns whose values are known, in their order."""
+        from pyspark.sql import functions
+
+        maps = {name: self._value_maps[name] for name in dict.fromkeys(chain(*combinations))}
+        coded = [name for name in maps if name in self._repetitive]
+        counted = self.map_units(PlaceTask(self.units, combinations, maps, coded), PLACES)
+        spread = counted.repartition(self._count_tasks(), "combination", "place")
+        classes = spread.groupBy("combination", "place").agg(functions.sum("n").alias("n"))
+        found = self.fetch(classes.groupBy("combination", "n").count())
+        parts = [found.filter(pc.equal(found.column(0), number)) for number in range(len(combinations))]
+        return [_sort_sizes(part.column(1), part.column(2)) for part in parts]
+
+    @cached_property
+    def _value_maps(self) -> dict[str, CodeMap]:
+        """Numbers for the values of columns that have few; fractions, of which some equal none, are left out."""
+        few = {name: counted.values for name, counted in self._columns.items() if not self.schema[name].is_float()}
+        return {name: number_values(values[name]) for name, values in few.items() if values is not None}
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in Spark, from hashes."""
@@ -338,6 +366,12 @@ class SparkRows(StoredRows):
                 f"{what}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
                 "must lie on storage that all machines see under one path, and executors must run as the same user"
             )
+
+
+def _sort_sizes(sizes: pa.ChunkedArray, classes: pa.ChunkedArray) -> SizeCounts:
+    numbers = sizes.to_numpy().astype(np.int64)
+    order = np.argsort(numbers)
+    return SizeCounts(numbers[order], classes.to_numpy().astype(np.int64)[order])
 
 
 def _count_known(rows: pl.DataFrame, _: int) -> pl.DataFrame:

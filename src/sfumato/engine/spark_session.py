@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import re
@@ -56,6 +57,8 @@ def find_session() -> Any:
             f"is {MASTERS[0]} right? Otherwise {_WITHOUT}"
         ) from None
     session.sparkContext.setLogLevel("ERROR")
+    # Spark itself would be stopped in the middle, and its master would report that executors fail, one after another.
+    atexit.register(session.stop)
     return session
 
 

@@ -99,6 +99,10 @@ class StoredRows(ABC):
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """How large the classes are that agree in some columns; a missing cell is a value."""
 
+    def count_many_sizes(self, combinations: Sequence[Sequence[str]]) -> list[SizeCounts]:
+        """The same for several combinations of columns."""
+        return [self.count_sizes(columns) for columns in combinations]
+
     @abstractmethod
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """About how many distinct rows some columns have: for a choice of how to count, never for a result."""

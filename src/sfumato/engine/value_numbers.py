@@ -51,7 +51,9 @@ class ValueNumbers:
         low, high = int(numbers.min()), int(numbers.max())
         if high - low >= _WIDEST:
             return False
-        self._write_numbers(range(low, high + 1), numbers - low, line)
+        # A difference of short numbers may be too long for them; one of unsigned numbers never is.
+        wide = numbers if numbers.dtype.kind == "u" else numbers.astype(np.int64, copy=False)
+        self._write_numbers(range(low, high + 1), (wide - low).astype(np.int64, copy=False), line)
         return True
 
     def _write_numbers(self, values: Sequence[object], codes: Ints, line: ShortCodes) -> None:

@@ -182,6 +182,9 @@ class _AuditedRows(Protocol):
     def measure_uniqueness(self, columns: Sequence[str]) -> float:
         """The share of people whose values are unique."""
 
+    def measure_each(self, combinations: Sequence[Sequence[str]]) -> list[float]:
+        """The same for several combinations of columns."""
+
     def find_smallest_crowd(self, columns: Sequence[str]) -> int:
         """The size of the smallest class."""
 
@@ -198,6 +201,9 @@ class _TableCrowds:
 
     def measure_uniqueness(self, columns: Sequence[str]) -> float:
         return uniqueness(self._table, columns)
+
+    def measure_each(self, combinations: Sequence[Sequence[str]]) -> list[float]:
+        return [self.measure_uniqueness(columns) for columns in combinations]
 
     def find_smallest_crowd(self, columns: Sequence[str]) -> int:
         return k_anonymity(self._table, columns)
@@ -218,10 +224,13 @@ class _StoredCrowds:
         return StoredCounter(self._rows, self.columns)
 
     def measure_uniqueness(self, columns: Sequence[str]) -> float:
-        if self.height < _MANY_ROWS or len(columns) > _MOST_TOGETHER:
-            return self._rows.count_sizes(columns).unique / self.height
-        ordered = tuple(sorted(columns, key=self.columns.index))
-        return self._counter.count_unique([ordered])[0] / self.height
+        return self.measure_each([columns])[0]
+
+    def measure_each(self, combinations: Sequence[Sequence[str]]) -> list[float]:
+        if self.height < _MANY_ROWS or max(map(len, combinations)) > _MOST_TOGETHER:
+            return [sizes.unique / self.height for sizes in self._rows.count_many_sizes(combinations)]
+        ordered = [tuple(sorted(columns, key=self.columns.index)) for columns in combinations]
+        return [count / self.height for count in self._counter.count_unique(ordered)]
 
     def find_smallest_crowd(self, columns: Sequence[str]) -> int:
         return self._rows.count_sizes(columns).smallest
@@ -274,11 +283,9 @@ def _find_riskiest_columns(
         return ColumnCombination(tuple(names), unique or 0.0)
     best = pairs[0]
     while best.unique_share < 0.9 * (unique or 0.0) and len(best.columns) < len(names):
-        others = [name for name in names if name not in best.columns]
-        wider = [
-            ColumnCombination((*best.columns, name), table.measure_uniqueness((*best.columns, name))) for name in others
-        ]
-        best = max(wider, key=lambda combination: combination.unique_share)
+        wider = [(*best.columns, name) for name in names if name not in best.columns]
+        measured = map(ColumnCombination, wider, table.measure_each(wider))
+        best = max(measured, key=lambda combination: combination.unique_share)
     return best
 
 

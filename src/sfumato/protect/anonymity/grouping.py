@@ -127,6 +127,7 @@ class Grouping:
         part = copy.copy(self)
         part._ours = int(kept.sum())
         part._population = None
+        part.__dict__.pop("leaf_counts", None)
         part.sensitive = {name: column.take_rows(kept) for name, column in self.sensitive.items()}
         part._prepare_columns(
             np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept]
@@ -146,11 +147,13 @@ class Grouping:
         assert self.plain
         part = copy.copy(self)
         part.__dict__ |= {"lost": self.lost, "_spared": self._spared, "marginals": self.marginals}
+        part.__dict__["leaf_counts"] = self.leaf_counts
         count = part._ours = len(classes.sizes)
         part._own, part.origin = levels, self.origin[classes.first]
         part.sensitive = {name: column.merge(classes.count_values(name)) for name, column in self.sensitive.items()}
         part._numbers = self._numbers.shorten(count)
-        part._hold(np.ascontiguousarray(self._codes[:, classes.first]), classes.sizes.copy())
+        # Indexed by brackets, the rows would come in another order of memory, and be copied once more.
+        part._hold(np.take(self._codes, classes.first, axis=1), classes.sizes.copy())
         return part
 
     @property
@@ -355,13 +358,19 @@ class Grouping:
     @cached_property
     def marginals(self) -> list[Ints]:
         """Per column, the cost at each level without suppression."""
-        totals = []
-        for column, levels in enumerate(self.lost):
-            # The population has weight 0.
-            weighed = np.bincount(self._codes[column], weights=self._weights, minlength=len(levels[0]))
-            counts = weighed.astype(np.int64)
-            totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
-        return totals
+        return [
+            np.array([int(counts @ lost) for lost in levels], dtype=np.int64)
+            for counts, levels in zip(self.leaf_counts, self.lost, strict=True)
+        ]
+
+    @cached_property
+    def leaf_counts(self) -> list[Ints]:
+        """Per column, how many rows of the table have each leaf; the last entry counts missing cells."""
+        weights = self._weights.astype(np.float64)  # once, not for each column; the population has weight 0
+        return [
+            np.bincount(codes, weights=weights, minlength=width).astype(np.int64)
+            for codes, width in zip(self._codes, self._widths, strict=True)
+        ]
 
 
 def number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:

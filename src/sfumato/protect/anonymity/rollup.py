@@ -62,10 +62,9 @@ class RollUp:
 
 def order_columns_by_entropy(grouping: Grouping) -> list[int]:
     """The columns by the entropy of their values, largest first."""
-    codes, weights = grouping.list_distinct()
     entropies = []
-    for column in codes:
-        shares = np.bincount(column, weights=weights) / weights.sum()
+    for counts in grouping.leaf_counts:
+        shares = counts / counts.sum()
         shares = shares[shares > 0]
         entropies.append(float(-(shares * np.log(shares)).sum()))
     return sorted(range(len(entropies)), key=lambda column: -entropies[column])

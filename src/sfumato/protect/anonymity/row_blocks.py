@@ -30,7 +30,8 @@ def split_into_blocks(codes: Codes, group_of_leaf: Codes) -> list[int]:
     if len(changes) + 1 > len(np.unique(group_of_leaf)):  # the leaves of some group do not lie together
         return [0, len(codes)]
     bounds = [0]
-    for begin in np.searchsorted(codes, changes).tolist():
+    # Of another type, all codes would be converted first.
+    for begin in np.searchsorted(codes, changes.astype(codes.dtype)).tolist():
         if bounds[-1] + _LEAST <= begin < len(codes):
             bounds.append(begin)
     return [*bounds, len(codes)]
