@@ -231,8 +231,8 @@ def _compare_engines(given: dict[str, Any], folder: Path, seed: int) -> str | No
         return f"the policy is not valid: {policy}"
     path, quasi = given["data"]["path"], given["roles"]["quasi_identifying"]
     audits = [
-        repr(try_once(lambda engine=engine: audit(path, quasi, engine=engine).as_json()))
-        for engine in ("memory", "duckdb")
+        repr(found if isinstance(found, str) else found.as_json())
+        for found in (try_once(partial(audit, path, quasi, engine=engine)) for engine in ("memory", "duckdb"))
     ]
     if audits[0] != audits[1]:
         return f"audit: {audits[0]}\n  != {audits[1]}"
@@ -266,16 +266,13 @@ def find_basket_difference(seed: int, folder: Path) -> str | None:
     path = folder / f"sales.{kind}"
     frame.write_parquet(path) if kind == "parquet" else frame.write_csv(path)
     support = int(chance.integers(1, 4))
+    mine = partial(sf.mine.frequent_itemsets, path, support, id="visit", item="product")
     mined = [
-        try_once(
-            lambda engine=engine: sf.mine.frequent_itemsets(
-                path, support, id="visit", item="product", engine=engine
-            ).rows()
-        )
-        for engine in ("memory", "duckdb")
+        repr(found if isinstance(found, str) else found.rows())
+        for found in (try_once(partial(mine, engine=engine)) for engine in ("memory", "duckdb"))
     ]
-    if repr(mined[0]) != repr(mined[1]):
-        return f"mining: {repr(mined[0])[:600]}\n  != {repr(mined[1])[:600]}"
+    if mined[0] != mined[1]:
+        return f"mining: {mined[0][:600]}\n  != {mined[1][:600]}"
     first, second = (words[int(n)] for n in chance.choice(len(words), 2, replace=False))
     hide: dict[str, Any] = {"method": "hide_items", "items": [first], "min_support": support, "min_confidence": 0.5}
     if chance.random() < 0.5 and not set(f"{first}{second}") & set(',"='):
