@@ -14,6 +14,9 @@ import pytest
 
 import sfumato as sf
 from sfumato import PolicyError, Sequences, progress
+from sfumato.kernels.sequences import subsequences_prepare
+from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+from sfumato.kernels.sequences.subsequences_prepare import gather_rows
 from sfumato.mine.sequences import element_layout, subsequence_search, subsequence_worker
 from sfumato.mine.sequences.subsequences import PatternKind, find_subsequences, frequent_subsequences
 from tests.brute_sequences import Pattern, Row, has_match, mine
@@ -109,11 +112,13 @@ def test_equal_rows_are_counted_as_often_as_they_occur(seed: int, monkeypatch: p
     chance.shuffle(rows)
     plain = found_in(frequent_subsequences(Sequences.of(rows), 8, max_length=4))
     merged: list[int] = []
+
+    def gather(*given: Any) -> None:
+        merged.append(len(given[2]))
+        gather_rows(*given)
+
     monkeypatch.setattr(subsequence_search, "MANY_ROWS", 0)
-    gather = subsequence_search.prepare.gather_rows
-    monkeypatch.setattr(
-        subsequence_search.prepare, "gather_rows", lambda *given: merged.append(len(given[2])) or gather(*given)
-    )
+    monkeypatch.setattr(subsequences_prepare, "gather_rows", gather)
     assert found_in(frequent_subsequences(Sequences.of(rows), 8, max_length=4)) == plain
     assert merged and merged[0] < len(rows)
     for pattern, support in list(plain.items())[::7]:
@@ -122,12 +127,12 @@ def test_equal_rows_are_counted_as_often_as_they_occur(seed: int, monkeypatch: p
 
 def test_a_sample_tells_whether_equal_rows_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    find = subsequence_search.find_distinct_rows
-    monkeypatch.setattr(
-        subsequence_search,
-        "find_distinct_rows",
-        lambda codes, offsets: looked.append(len(offsets) - 1) or find(codes, offsets),
-    )
+
+    def find(codes: Any, offsets: Any) -> Any:
+        looked.append(len(offsets) - 1)
+        return find_distinct_rows(codes, offsets)
+
+    monkeypatch.setattr(subsequence_search, "find_distinct_rows", find)
     monkeypatch.setattr(subsequence_search, "SAMPLE", 8)
     different = [[first, second] for first in range(6) for second in range(6)]
     found_in(frequent_subsequences(Sequences.of(different), 1))
