@@ -111,11 +111,6 @@ def test_equal_rows_are_counted_as_often_as_they_occur(seed: int, monkeypatch: p
     chance.shuffle(rows)
     plain = found_in(frequent_subsequences(Sequences.of(rows), 8, max_length=4))
     merged: list[int] = []
-
-    def gather(*given: Any) -> None:
-        merged.append(len(given[2]))
-        gather_rows(*given)
-
     monkeypatch.setattr(subsequence_search, "MANY_ROWS", 0)
     gather = subsequences_prepare.gather_rows
 
