@@ -48,11 +48,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: sf.mine.train_c45(TABLE, "y", min_rows=2.5), "whole number"),  # type: ignore[arg-type]
     (lambda: sf.mine.train_c45(TABLE, "y", confidence="0.25"), "such as 0.25"),  # type: ignore[arg-type]
     (lambda: sf.mine.train_c45(TABLE.frame, "y"), "not DataFrame"),  # type: ignore[arg-type]
-    (lambda: sf.measure.class_entropy(TABLE.frame, TABLE, "y"), "DataFrame is none"),  # type: ignore[arg-type]
-    (lambda: sf.measure.class_entropy(TABLE, TABLE, "y", "age"), "list of names"),
+    (lambda: sf.measure.class_entropy(3, TABLE, "y"), "polars, pandas or pyarrow table"),  # type: ignore[arg-type]
+    (lambda: sf.measure.class_entropy(TABLE, TABLE, "y", "ag"), '"ag"'),
     (lambda: sf.measure.class_entropy(TABLE, TABLE, "y", bins="x"), "whole number"),  # type: ignore[arg-type]
-    (lambda: sf.measure.joint_divergence(TABLE, publish(), "y"), "Release is none"),  # type: ignore[arg-type]
-    (lambda: sf.measure.joint_divergence(TABLE, TABLE, "y", "age"), "list of names"),
+    (lambda: sf.measure.joint_divergence(TABLE, 3, "y"), "polars, pandas or pyarrow table"),  # type: ignore[arg-type]
+    (lambda: sf.measure.joint_divergence(TABLE, TABLE, "y", "ag"), '"ag"'),
 ]
 
 

@@ -22,8 +22,15 @@ def report_progress(step: str, done: int = 0, total: int | None = None) -> None:
 
 @contextmanager
 def listen_to_progress(listener: Listener) -> Iterator[None]:
-    """Receive every report inside the block."""
-    token = _listener.set(listener)
+    """Receive every report inside the block, as those who listen outside of it still do."""
+    outer = _listener.get()
+
+    def tell_all(step: str, done: int, total: int | None) -> None:
+        listener(step, done, total)
+        if outer is not None:
+            outer(step, done, total)
+
+    token = _listener.set(tell_all)
     try:
         yield
     finally:

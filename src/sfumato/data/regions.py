@@ -12,7 +12,9 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import chain, pairwise
+from math import ceil
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,7 +24,6 @@ import numpy as np
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
-from sfumato.public.thresholds import compute_least_count
 
 Coordinates = Literal["plane", "metres", "degrees"]
 METRES_PER_DEGREE = 111_195.0
@@ -169,7 +170,8 @@ class DenseRegions(Regions):
         owners = int(points.owners.max()) + 1
         visits = np.unique(cells[cells >= 0] * owners + points.owners[cells >= 0])
         counts = np.bincount(visits // owners, minlength=size)
-        dense = counts >= compute_least_count(float(self.min_share), len(np.unique(points.owners)))
+        # Exactly: 0.07 of 100 is 7, and in binary fractions it is more.
+        dense = counts >= ceil(Fraction(repr(float(self.min_share))) * len(np.unique(points.owners)))
         if not dense.any():
             raise DataError("no cell is dense: lower min_share, or take larger cells")
         labels = self._label(dense.reshape(grid.rows, grid.columns)).ravel()
