@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from sfumato.protect.anonymity.partition import Partition as Partition
     from sfumato.protect.anonymity.population_models import DeltaPresence as DeltaPresence
     from sfumato.protect.anonymity.population_models import KMap as KMap
+    from sfumato.protect.anonymity.round_numbers import RoundNumbers as RoundNumbers
     from sfumato.protect.anonymity.top_code import TopCode as TopCode
     from sfumato.protect.answers.randomize_response import RandomizeResponse as RandomizeResponse
     from sfumato.protect.baskets.hide_items import HideItems as HideItems

@@ -171,6 +171,8 @@ METHOD_EXAMPLES = (
     Example("group rare values", sf.GroupRareValues(columns=("occupation", "disease"), min_count=20), people),
     Example("top code", sf.TopCode(columns="age", k=5), people),
     Example("top code, both ends", sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}), numbers),
+    Example("round numbers", sf.RoundNumbers(columns="age", step=5), people),
+    Example("round numbers, by decimals", sf.RoundNumbers(columns=("age", "weight"), step=2.5), numbers),
     Example(
         "suppress entries",
         sf.SuppressEntries(private={"columns": ["disease"], "where": {"sex": "female"}}, confidence=0.7, min_support=3),

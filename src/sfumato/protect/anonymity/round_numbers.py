@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Rounded numbers: publish the nearest multiple of a step instead of each number.
+
+Against an adversary who knows an exact number of somebody, such as a wage, and looks for it. What leaks: the step, and
+of each number the interval, as wide as the step, in which it lies. Hundepool et al., *Statistical Disclosure Control*
+(2012), section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, field_validator
+
+from sfumato.change import ChangeKind, state_changes
+from sfumato.data.hierarchy import spell_cells
+from sfumato.details import AnonymityDetails
+from sfumato.errors import DataError, PolicyError
+from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.footprint import Footprint, trace_columns
+from sfumato.protect.method import Method
+from sfumato.protect.named_columns import refuse_unpublished
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+_MOST_STEPS = 10**15
+"""Beyond as many steps from zero, a stored number is too coarse to be rounded."""
+
+
+class RoundNumbers(Method):
+    """Publish the nearest multiple of `step` instead of every number of some columns.
+
+    Guarantee: every published number of the columns is a multiple of the step, and is at most half a step from the true
+    one. Against: an adversary who knows somebody's exact number. Limits: who knows the number knows its multiple, which
+    few rows or one may have, and several columns single people out together: this is not k-anonymity; everybody learns
+    each number to within half a step. Papers: Hundepool et al. 2012.
+    """
+
+    truthful: ClassVar[bool] = False
+    iso_20889: ClassVar[str] = "generalization (rounding)"
+    loss_meaning: ClassVar[str] = "Of the known numbers in the rounded columns, the share that was changed."
+    kept_meaning: ClassVar[tuple[str, str]] = ("of numbers left as they were", "in the rounded columns")
+    public_fields: ClassVar[tuple[str, ...]] = ("columns", "step")
+
+    method: Literal["round_numbers"] = "round_numbers"
+    columns: tuple[str, ...] = Field(min_length=1)
+    """The columns of numbers to round."""
+    step: float = Field(ge=1e-9, le=1e12)
+    """What every published number is a multiple of, such as 5 or 0.5."""
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _wrap_single_name(cls, given: Any) -> Any:
+        return (given,) if isinstance(given, str) else given
+
+    def footprint(self, data: Table) -> Footprint:
+        """The rounded columns."""
+        return trace_columns(self.columns)
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Round each column."""
+        names = tuple(dict.fromkeys(self.columns))
+        self._refuse_unfit(data, names)
+        rounded = [round_column(data.frame[name], self.step) for name in names]
+        published = data.with_frame(data.frame.drop(data.identifying).with_columns(rounded))
+        changed = sum(int(spell_cells(data.frame[now.name]).ne_missing(spell_cells(now)).sum()) for now in rounded)
+        known = sum(now.count() for now in rounded)
+        return Release(
+            data=published,
+            method=self,
+            claims=self._state_claims(data, names),
+            losses={"loss": changed / known if known else 0.0, "rounded_cells": changed},
+            details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64)),
+            changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ROUNDED)),
+        )
+
+    def _refuse_unfit(self, table: Table, names: Iterable[str]) -> None:
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        refuse_unpublished(table, self.columns)
+        for name in names:
+            column = table.frame[name]
+            if not (column.dtype.is_integer() or column.dtype.is_float()):
+                raise DataError(
+                    f'{table.source}: the column "{name}" has no numbers, and only numbers can be rounded; for '
+                    "dates and categories, use generalize or partition"
+                )
+            if column.dtype.is_integer() and self.step <= 1:
+                raise PolicyError(
+                    f'{table.source}: "{name}" has whole numbers, which a step of 1 or less does not hide; raise step'
+                )
+            numbers = column.drop_nulls().cast(pl.Float64).abs()
+            large = int((~(numbers < _MOST_STEPS * min(self.step, 1.0))).sum())
+            if large:
+                raise DataError(
+                    f'{table.source}: {large} rows of "{name}" have numbers too large for this step; raise step, or '
+                    "mark them missing"
+                )
+
+    def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
+        kept = tuple(name for name in table.frame.columns if name not in {*names, *table.identifying})
+        where, step, half = ", ".join(names), _simplify(self.step), _simplify(self.step / 2)
+        return (
+            Claim(
+                property="numbers_between_steps",
+                threshold=0,
+                bound="exactly",
+                measure="numbers_between_steps",
+                arguments={"columns": names, "step": step},
+                meaning=f"Every published number of {where} is a multiple of {step}.",
+            ),
+            claim_with_originals(
+                "largest_rounding",
+                half,
+                "at_most",
+                {"columns": names},
+                f"Every published number of {where} is at most {half} from the true one.",
+            ),
+            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, "No other column was changed."),
+            claim_nobody_named(table),
+        )
+
+
+def round_column(column: pl.Series, step: float) -> pl.Series:
+    """The nearest multiple of the step to each number, of two the larger; a missing cell stays missing.
+
+    A multiple of 0.1 is a whole number divided by 10, so that 0.3 is spelled as such; polars would multiply by a tenth.
+    Whether cells are whole is told by the type of the column and the step alone.
+    """
+    exact = Fraction(repr(step))
+    above, below = float(exact.numerator), float(exact.denominator)
+    multiples = np.floor(column.cast(pl.Float64).to_numpy() * below / above + 0.5)
+    rounded = pl.Series(column.name, multiples * above / below, nan_to_null=True)
+    return rounded.cast(pl.Int64 if column.dtype.is_integer() and below == 1 else pl.Float64)
+
+
+def _simplify(number: float) -> Number:
+    """A whole number without a decimal point."""
+    return int(number) if number.is_integer() else number
