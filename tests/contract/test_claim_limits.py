@@ -26,8 +26,15 @@ STRATEGIES = (
 )
 SLOW = ("generalize, local", "synthesize")
 """Other examples of the same methods make the same claims."""
+LAWS_OF_DATA = ("add noise, correlated",)
+"""How much noise is added follows from the ranges of the columns, coarsely, and is public: who mines needs it."""
 tried = [example for example in (*METHOD_EXAMPLES, *STRATEGIES) if example.name not in SLOW]
 each = pytest.mark.parametrize("example", tried, ids=lambda example: example.name)
+of_numbers = pytest.mark.parametrize(
+    "example",
+    [example for example in tried if example.subject.shape == "table" and example.name not in LAWS_OF_DATA],
+    ids=lambda example: example.name,
+)
 
 
 def mix(data: Any) -> Any:
@@ -39,6 +46,21 @@ def mix(data: Any) -> Any:
     lists = data.to_lists()
     held = {item: chance.permutation([item in basket for basket in lists]) for item in data.items}
     return type(data).of([[item for item in held if held[item][row]] for row in range(len(lists))])
+
+
+def lower_tops(table: sf.Table) -> sf.Table:
+    """The same table, but the largest number of each column is its second largest."""
+    lowered = []
+    for column in table.frame.get_columns():
+        values = column.drop_nulls().unique().sort()
+        moved = column.dtype.is_numeric() and len(values) > 2
+        lowered.append(column.replace(values[-1], values[-2]) if moved else column)
+    return table.with_frame(pl.DataFrame(lowered))
+
+
+def describe_claims(release: Release) -> list[tuple[Any, ...]]:
+    """All that claims say."""
+    return [(c.property, c.bound, c.threshold, c.meaning, dict(c.arguments)) for c in release.claims]
 
 
 def list_limits(claims: tuple[Claim, ...]) -> dict[tuple[str, str], list[float]]:
@@ -64,6 +86,27 @@ def test_limits_do_not_depend_on_the_outcome(example: Example) -> None:
     except sf.ImpossibleRelease:
         pytest.skip("mixed rows cannot be protected")
     assert find_differences(first, second) == []
+
+
+@of_numbers
+def test_claims_say_nothing_of_the_largest_value(example: Example) -> None:
+    data = example.data()
+    told, others = (describe_claims(released(example, table)) for table in (data, lower_tops(data)))
+    assert told == others, (
+        "a threshold, a meaning or an argument of a claim was taken from the data, and leaves with the certificate: "
+        "take it from the fields of the method"
+    )
+
+
+def test_a_claim_that_says_the_largest_value_is_noticed() -> None:
+    data = people(100)
+
+    def claim_largest(table: sf.Table) -> Release:
+        meaning = f"No age is above {max(table.frame['age'].to_list())}."
+        claim = Claim(property="k_anonymity", threshold=2, measure="k_anonymity", bound="at_least", meaning=meaning)
+        return Release(table, None, (claim,), {})
+
+    assert describe_claims(claim_largest(data)) != describe_claims(claim_largest(lower_tops(data)))
 
 
 def test_mixing_keeps_values_and_changes_rows() -> None:

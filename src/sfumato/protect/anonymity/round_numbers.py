@@ -3,7 +3,7 @@
 
 Against an adversary who knows an exact number of somebody, such as a wage, and looks for it. What leaks: the step, and
 of each number the interval, as wide as the step, in which it lies. Hundepool et al., *Statistical Disclosure Control*
-(2012), section 3.
+(2012).
 """
 
 from __future__ import annotations
