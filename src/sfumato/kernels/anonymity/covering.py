@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which classes cover a person: one bitmap of classes a value, intersected over the columns."""
+"""Which classes cover a person: one bitmap of classes a value, intersected over the columns.
+
+Columns that tell classes apart best come first: after them little is left to look at.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ def count_covering_classes(bits, places, counts):  # type: ignore[no-untyped-def
         for word in range(words):
             common = bits[places[person, 0], word]
             for column in range(1, columns):
+                if not common:
+                    break
                 common &= bits[places[person, column], word]
             class_count += popcount(common)
         counts[person] = class_count
@@ -34,6 +39,8 @@ def list_covering_classes(bits, places, starts, classes):  # type: ignore[no-unt
         for word in range(words):
             common = bits[places[person, 0], word]
             for column in range(1, columns):
+                if not common:
+                    break
                 common &= bits[places[person, column], word]
             bit = np.int64(0)
             while common:
