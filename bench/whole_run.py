@@ -50,7 +50,7 @@ def _write_policy(folder: Path, size: int) -> Path:
     text = files(sf).joinpath("demo.toml").read_text(encoding="utf-8")
     if size >= _WIDER:
         people = people.with_columns(pl.Series("visits", np.random.default_rng(0).poisson(3, size)))
-        text = text.replace("[roles]", '[roles]\ninsensitive = ["visits"]')
+        text = text.replace("\n[roles]\n", '\n[roles]\ninsensitive = ["visits"]\n')
     people.write_csv(folder / f"{size}.csv")
     policy = folder / f"{size}.toml"
     policy.write_text(text.replace('path = "demo"', f'path = "{size}.csv"'), encoding="utf-8")
