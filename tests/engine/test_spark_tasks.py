@@ -18,7 +18,7 @@ from sfumato.engine import file_units, spark_places, spark_rows, spark_tasks
 from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
 from sfumato.engine.spark_baskets import GroupTask, write_groups
-from sfumato.engine.spark_places import PlaceTask, fits_number, number_values
+from sfumato.engine.spark_places import CountPlacesTask, fits_number, number_values
 from sfumato.engine.spark_rows import SparkRows
 from sfumato.engine.spark_tasks import (
     ChangeTask,
@@ -266,7 +266,7 @@ def test_a_row_is_one_number_in_each_combination(tmp_path: Path, monkeypatch: py
     chosen = [["A", "day"], ["a.b"], ["truth", "kind"], names]
     assert all(fits_number(columns, maps) for columns in chosen)
     paths = [*write(tmp_path), tmp_path / "0.parquet"]
-    task = pickle.loads(pickle.dumps(PlaceTask(cut_units(paths, [4, 0, 4, 4]), chosen, maps, ["A"])))
+    task = pickle.loads(pickle.dumps(CountPlacesTask(cut_units(paths, [4, 0, 4, 4]), chosen, maps, ["A"])))
     parts = list(task(give(0, 1, 2)))
     assert len(parts) == (3 if most == 1 else 1)
     together = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(parts))).group_by("combination", "place").sum()

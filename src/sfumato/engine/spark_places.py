@@ -37,7 +37,7 @@ def fits_number(columns: Sequence[str], maps: Mapping[str, CodeMap]) -> bool:
 
 
 @dataclass(frozen=True)
-class PlaceTask:
+class CountPlacesTask:
     """Count the rows of some runs that are equal by each combination of columns."""
 
     units: Sequence[FileUnit]

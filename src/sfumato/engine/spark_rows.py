@@ -30,7 +30,7 @@ from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.sent_task import Task, send_task
-from sfumato.engine.spark_places import PLACES, PlaceTask, fits_number, number_values
+from sfumato.engine.spark_places import PLACES, CountPlacesTask, fits_number, number_values
 from sfumato.engine.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark_tasks import (
     PACKED,
@@ -167,7 +167,7 @@ class SparkRows(StoredRows):
 
         maps = {name: self._value_maps[name] for name in dict.fromkeys(chain(*combinations))}
         coded = [name for name in maps if name in self._repetitive]
-        counted = self.map_units(PlaceTask(self.units, combinations, maps, coded), PLACES)
+        counted = self.map_units(CountPlacesTask(self.units, combinations, maps, coded), PLACES)
         spread = counted.repartition(self._count_tasks(), "combination", "place")
         classes = spread.groupBy("combination", "place").agg(functions.sum("n").alias("n"))
         found = self.fetch(classes.groupBy("combination", "n").count())
