@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any
 
 from sfumato.errors import DataError
@@ -58,8 +59,14 @@ def find_session() -> Any:
         ) from None
     session.sparkContext.setLogLevel("ERROR")
     # Spark itself would be stopped in the middle, and its master would report that executors fail, one after another.
-    atexit.register(session.stop)
+    atexit.register(_stop_quietly, session)
     return session
+
+
+def _stop_quietly(session: Any) -> None:
+    """Stop a session that the program that ends may have stopped already, together with its JVM."""
+    with suppress(Exception):  # py4j's, Java's and pyspark's own: nobody is left to tell
+        session.stop()
 
 
 def list_local_options(master: str) -> dict[str, str]:
