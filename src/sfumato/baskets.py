@@ -42,7 +42,7 @@ class Baskets:
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
-        items, codes = _rank_items(_unify_items(self.items, "items"), np.asarray(self.codes))
+        items, codes = rank_items(unify_items(self.items, "items"), np.asarray(self.codes))
         offsets, codes = sort_row_codes(check_offsets(self.offsets, codes.size), codes, len(items))
         ids = None if self.ids is None else check_ids(self.ids, offsets.size - 1)
         _freeze_basket_fields(self, items=items, offsets=offsets, codes=codes, ids=ids)
@@ -51,7 +51,7 @@ class Baskets:
     def of(cls, lists: Iterable[Iterable[Item]], ids: Iterable[Item] | None = None) -> Baskets:
         """Build from lists of items; mixed integers and text all become text."""
         rows = [_list_row_items(row) for row in lists]
-        values = _unify_items(list(chain.from_iterable(rows)), "items")
+        values = unify_items(list(chain.from_iterable(rows)), "items")
         numbers: dict[Item, int] = {}
         codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
         offsets = np.cumsum([0, *map(len, rows)])
@@ -160,7 +160,7 @@ def _list_row_items(row: Iterable[Item]) -> list[Item]:
     return list(row)
 
 
-def _unify_items(values: Sequence[Item], what: str) -> Items:
+def unify_items(values: Sequence[Item], what: str) -> Items:
     """The values as plain integers if all are integers, else as text."""
     kinds = set(map(type, values))
     whole = {kind for kind in kinds if issubclass(kind, int | np.integer) and kind is not bool}
@@ -196,13 +196,13 @@ def check_offsets(offsets: Ints, end: int) -> Ints:
 
 def check_ids(ids: Items, count: int) -> Items:
     """The ids, a distinct one for each of ``count`` lists."""
-    values = _unify_items(ids, "ids")
+    values = unify_items(ids, "ids")
     if len(values) != count or len(set(values)) != count:
         raise DataError(f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own")
     return values
 
 
-def _rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
+def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
     """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
     given = codes if codes.dtype == np.int32 else codes.astype(np.int64)
     if given.ndim != 1 or (given.size and not 0 <= given.min() <= given.max() < len(items)):

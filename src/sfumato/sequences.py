@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets
+from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets, rank_items, unify_items
 from sfumato.errors import DataError, PolicyError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.data.trajectories import Split
 
 SequenceFormat = Literal["spmf", "long"]
+_Array = TypeVar("_Array", Ints, Codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -46,20 +47,25 @@ class Sequences:
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
-        elements = Baskets(self.items, self.element_offsets, self.codes)
-        offsets = check_offsets(self.offsets, len(elements))
-        lengths = np.diff(elements.offsets)
-        element_offsets = elements.offsets
-        if lengths.size and not lengths.min():  # else nothing is dropped
+        every = np.arange(np.asarray(self.codes).size + 1, dtype=np.int64)
+        is_single = np.array_equal(self.element_offsets, every)
+        if is_single:  # there is nothing to sort or to drop
+            items, codes = rank_items(unify_items(self.items, "items"), np.asarray(self.codes))
+            offsets, element_offsets = check_offsets(self.offsets, codes.size), every
+        else:
+            elements = Baskets(self.items, self.element_offsets, self.codes)
+            items, codes = elements.items, elements.codes
+            lengths = np.diff(elements.offsets)
             kept_before = np.concatenate(([0], np.cumsum(lengths > 0, dtype=np.int64)))
-            offsets, element_offsets = kept_before[offsets], np.append(0, element_offsets[1:][lengths > 0])
+            offsets = kept_before[check_offsets(self.offsets, len(elements))]
+            element_offsets = np.append(0, elements.offsets[1:][lengths > 0])
         fields: dict[str, object] = {
-            "items": elements.items,
+            "items": items,
             "offsets": _make_read_only(offsets),
             "element_offsets": _make_read_only(element_offsets),
-            "codes": elements.codes,
+            "codes": _make_read_only(codes),
             "ids": None if self.ids is None else check_ids(self.ids, offsets.size - 1),
-            "flat": self.flat and bool((lengths <= 1).all()),
+            "flat": self.flat and (is_single or bool((np.diff(element_offsets) <= 1).all())),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -230,6 +236,6 @@ def _list_members(offsets: Ints, groups: Ints) -> Ints:
     return np.arange(int(lengths.sum())) + np.repeat(offsets[groups] - ends + lengths, lengths)
 
 
-def _make_read_only(array: Ints) -> Ints:
+def _make_read_only(array: _Array) -> _Array:
     array.setflags(write=False)
     return array

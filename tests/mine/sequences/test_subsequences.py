@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -321,10 +320,6 @@ def test_patterns_of_the_course() -> None:
     assert patterns == {"B", "C", "D", "BC", "BD", "CD", "BCD"}
 
 
-DATA = Path(os.environ.get("SFUMATO_DATA", ""), "sequences")
-
-
-@pytest.mark.skipif(not (DATA / "SIGN.txt").is_file(), reason="no real data")
 @pytest.mark.parametrize(
     ("name", "share", "count"),
     [
@@ -334,9 +329,9 @@ DATA = Path(os.environ.get("SFUMATO_DATA", ""), "sequences")
         ("bms-webview-1.seq.txt", 0.001, 3991),
     ],
 )
-def test_counts_are_those_of_other_miners(name: str, share: float, count: int) -> None:
+def test_counts_are_those_of_other_miners(name: str, share: float, count: int, shared_data: Path) -> None:
     """The numbers that SPMF and prefixspan give; and every way finds the same patterns."""
-    sequences = Sequences.read(DATA / name)
+    sequences = Sequences.read(shared_data / "sequences" / name)
     assert len(find_subsequences(sequences, share)) == count
     if len(sequences) != 31_790:  # the general search takes longer on long rows
         by_ends = frequent_subsequences(sequences, share, window=10**6)

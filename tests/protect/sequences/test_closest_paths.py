@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sfumato.errors import DataError
+from sfumato.protect.sequences import closest_paths
 from sfumato.protect.sequences.closest_paths import find_closest
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_prefix_tree
 
@@ -31,20 +33,51 @@ def compare_all_paths(tree: PrefixTree, supports: list[int], row: list[int]) -> 
     return min(keys)[-1]
 
 
-@pytest.mark.parametrize(
-    ("labels", "length", "rows"),
-    [(3, 7, 400), (5, 8, 300), (150, 6, 200), (4, 90, 60)],  # few labels: trees are merged; long: several words
-)
-def test_no_path_is_closer(labels: int, length: int, rows: int) -> None:
+def draw_sequences(labels: int, length: int, rows: int) -> list[list[int]]:
     chance = np.random.default_rng(labels)
     drawn = chance.integers(0, labels, (rows, length))
     drawn[:, : length // 2] = np.sort(drawn[:, : length // 2], axis=1)
     sequences = [row[: chance.integers(1, length + 1)].tolist() for row in drawn]
     if labels > 64:  # labels that share a bit with those of other sequences
         sequences += [[label % 64, *row[1:]] for label, row in zip(drawn[:, 0].tolist(), sequences, strict=True)]
+    return sequences
+
+
+@pytest.mark.parametrize("worthwhile", [0, 20, 10**9])  # always a smaller tree, sometimes, never
+@pytest.mark.parametrize(
+    ("labels", "length", "rows"),
+    [(3, 7, 400), (5, 8, 300), (150, 6, 200), (4, 90, 60), (3, 200, 60)],  # one, two and four words
+)
+def test_no_path_is_closer(
+    labels: int, length: int, rows: int, worthwhile: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closest_paths, "WORTHWHILE", worthwhile)
+    sequences = draw_sequences(labels, length, rows)
     listed = list_labels(sequences)
     tree, starts = grow_prefix_tree(listed, 2)
     supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
     found = find_closest(tree, supports, listed, starts)
     for row, node in list(zip(sequences, found.tolist(), strict=True))[::5]:
         assert node == compare_all_paths(tree, supports.tolist(), row)
+
+
+@pytest.mark.parametrize(("name", "value"), [("CHUNK", 7), ("TOGETHER", 3), ("ROOM", 1)])
+def test_how_many_are_searched_for_together_changes_nothing(
+    name: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = list_labels([*draw_sequences(5, 8, 60), *draw_sequences(4, 150, 20)])
+    tree, starts = grow_prefix_tree(listed, 2)
+    supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
+    expected = find_closest(tree, supports, listed, starts)
+    monkeypatch.setattr(closest_paths, "WORTHWHILE", 5)
+    monkeypatch.setattr(closest_paths, name, value)
+    assert find_closest(tree, supports, listed, starts).tolist() == expected.tolist()
+
+
+def test_paths_too_deep_to_be_rated_are_refused() -> None:
+    deep = [0, *([0] * (1 << 17))]
+    listed = list_labels([deep, deep, [*deep, 1]])
+    tree, starts = grow_prefix_tree(listed, 2)
+    supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
+    with pytest.raises(DataError, match="131,073 elements, and at most 131,071 can be compared"):
+        find_closest(tree, supports, listed, starts)

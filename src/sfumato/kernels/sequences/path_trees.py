@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Prefix trees to be searched for the path that has the longest subsequence in common with a sequence.
 
-For sequences of the same labels the tree is first made smaller: other labels change nothing, so they are left out, and
-paths that are then the same are searched once.
+For sequences that lack some labels the tree is first made smaller: those labels change nothing, so they are left out,
+and paths that are then the same are searched once. What was made smaller can be made smaller again.
 """
 
 from __future__ import annotations
@@ -11,26 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.baskets.itemsets_bits import part
+from sfumato.arrays import Codes
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.compilation import record
-
-
-@record
-class PathTree(NamedTuple):
-    """A prefix tree in preorder; node 0 is the root."""
-
-    labels: Codes
-    parents: Ints
-    depths: Ints
-    ends: Ints
-    """The node after the last one below each node."""
-    heights: Ints
-    """How many levels there are below each node."""
-    supports: Ints
-    """How many sequences pass each node."""
-    below: Words
-    """A bit for each label at or below each node; labels share bits where there are more than 64."""
 
 
 @record
@@ -45,6 +28,7 @@ class SearchTree(NamedTuple):
     ends: Codes
     """The node after the last one below each node."""
     heights: Codes
+    """How many levels there are below each node."""
     nodes: Codes
     """The node of the prefix tree that wins in its group: the shortest path, the most support, the first in order."""
     depths: Codes
@@ -57,7 +41,7 @@ class SearchTree(NamedTuple):
 
 @record
 class NodeGroups(NamedTuple):
-    """Groups of the nodes of a prefix tree, from which a tree to search is made; the fields are as there."""
+    """Groups of nodes, from which a smaller tree is made; fields of the same names are as there."""
 
     labels: Codes
     eldest: Codes
@@ -70,6 +54,12 @@ class NodeGroups(NamedTuple):
     depths: Codes
     supports: Codes
     tops: Codes
+    places: Codes
+    """The next group of the same height while children are ordered; then the place in the smaller tree."""
+    above: Codes
+    """For each level of the tree, the group at or above the node there."""
+    heads: Codes
+    """For each height, the first group that has it."""
 
 
 @part
@@ -82,60 +72,39 @@ def _find_group(groups, parent, label):  # type: ignore[no-untyped-def]
 
 
 @part
-def merge_tree(tree, members, place_of, heads, groups, merged):  # type: ignore[no-untyped-def]
-    """Leave out the labels that are no members, and make one group of the nodes whose paths are then the same.
-
-    Returns the number of groups. `place_of` has room for a number for each node, `heads` for each height.
-    """
-    groups.eldest[0], groups.younger[0], groups.heights[0], place_of[0] = 0, 0, 0, 0
-    count = np.int64(1)
-    for node in range(1, tree.labels.shape[0]):
-        parent = place_of[tree.parents[node]]
-        label, depth, support = tree.labels[node], tree.depths[node], tree.supports[node]
-        if not members[label]:
-            place_of[node] = parent
-            continue
-        group = np.int64(_find_group(groups, parent, label))
-        is_new = group == 0
-        if is_new:
-            group, count = count, count + 1
-            groups.labels[group], groups.parents[group] = label, parent
-            groups.younger[group], groups.eldest[parent] = groups.eldest[parent], group
-            groups.eldest[group], groups.heights[group], groups.tops[group] = 0, 0, support
-        place_of[node] = group
-        groups.tops[group] = max(groups.tops[group], support)
-        best_depth = groups.depths[group]
-        if is_new or depth < best_depth or (depth == best_depth and support > groups.supports[group]):
-            groups.nodes[group], groups.depths[group], groups.supports[group] = node, depth, support
-    _order_children(groups, place_of, heads, count)
-    _lay_out_groups(groups, place_of, merged)
-    return count
+def _beats_group(tree, node, groups, group):  # type: ignore[no-untyped-def]
+    """Whether a node wins in its group."""
+    if tree.depths[node] != groups.depths[group]:
+        return tree.depths[node] < groups.depths[group]
+    if tree.supports[node] != groups.supports[group]:
+        return tree.supports[node] > groups.supports[group]
+    return tree.nodes[node] < groups.nodes[group]
 
 
 @part
-def _order_children(groups, place_of, heads, count):  # type: ignore[no-untyped-def]
+def _order_children(groups, count):  # type: ignore[no-untyped-def]
     """Fill in heights, and put the highest children first: groups are linked again, from the lowest on."""
-    heads[:] = 0
+    groups.heads[:] = 0
     for group in range(count - 1, 0, -1):
         parent, height = groups.parents[group], groups.heights[group]
         groups.heights[parent] = max(groups.heights[parent], height + 1)
         groups.eldest[group] = 0
-        place_of[group], heads[height] = heads[height], group
+        groups.places[group], groups.heads[height] = groups.heads[height], group
     groups.eldest[0] = 0
     for height in range(groups.heights[0]):
-        group = heads[height]
+        group = groups.heads[height]
         while group:
             parent = groups.parents[group]
             groups.younger[group], groups.eldest[parent] = groups.eldest[parent], group
-            group = place_of[group]
+            group = groups.places[group]
 
 
 @part
-def _lay_out_groups(groups, place_of, merged):  # type: ignore[no-untyped-def]
+def _lay_out_groups(groups, merged):  # type: ignore[no-untyped-def]
     """Put the groups in preorder."""
     place, level, group = np.int64(1), np.int64(1), np.int64(groups.eldest[0])
     while group:
-        place_of[group] = place
+        groups.places[group] = place
         merged.labels[place], merged.levels[place] = groups.labels[group], level
         merged.heights[place], merged.nodes[place] = groups.heights[group], groups.nodes[group]
         merged.depths[place], merged.supports[place] = groups.depths[group], groups.supports[group]
@@ -146,9 +115,40 @@ def _lay_out_groups(groups, place_of, merged):  # type: ignore[no-untyped-def]
             level += 1
             continue
         while group and groups.younger[group] == 0:
-            merged.ends[place_of[group]] = place
+            merged.ends[groups.places[group]] = place
             group = np.int64(groups.parents[group])
             level -= 1
         if group:
-            merged.ends[place_of[group]] = place
+            merged.ends[groups.places[group]] = place
             group = np.int64(groups.younger[group])
+
+
+@compile_kernel("int64(SearchTree, boolean[::1], NodeGroups, SearchTree)")
+def merge_tree(tree, members, groups, merged):  # type: ignore[no-untyped-def]
+    """Leave out the labels that are no members, and make one group of the nodes whose paths are then the same.
+
+    Returns the number of groups.
+    """
+    groups.eldest[0], groups.younger[0], groups.heights[0], groups.above[0] = 0, 0, 0, 0
+    count = np.int64(1)
+    for node in range(1, tree.labels.shape[0]):
+        level, label = tree.levels[node], tree.labels[node]
+        parent = groups.above[level - 1]
+        groups.above[level] = parent
+        if not members[label]:
+            continue
+        group = np.int64(_find_group(groups, parent, label))
+        is_new = group == 0
+        if is_new:
+            group, count = count, count + 1
+            groups.labels[group], groups.parents[group] = label, parent
+            groups.younger[group], groups.eldest[parent] = groups.eldest[parent], group
+            groups.eldest[group], groups.heights[group], groups.tops[group] = 0, 0, 0
+        groups.above[level] = group
+        groups.tops[group] = max(groups.tops[group], tree.tops[node])
+        if is_new or _beats_group(tree, node, groups, group):
+            groups.nodes[group], groups.depths[group] = tree.nodes[node], tree.depths[node]
+            groups.supports[group] = tree.supports[node]
+    _order_children(groups, count)
+    _lay_out_groups(groups, merged)
+    return count

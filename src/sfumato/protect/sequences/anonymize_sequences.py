@@ -18,10 +18,11 @@ from sfumato.arrays import Flags, Ints
 from sfumato.details import SequenceDetails
 from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.protect.method import Method
-from sfumato.protect.sequences.closest_paths import find_closest, flag_rare_paths
+from sfumato.protect.sequences.closest_paths import find_closest
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_prefix_tree
+from sfumato.protect.sequences.rare_paths import flag_rare_paths
 from sfumato.protect.sequences.sequence_claims import claim_crowds, claim_original_support
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -121,18 +122,18 @@ def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
         cut = rare[nodes] & published
         if once or not cut.any():
             return _PublishedPaths(tree, nodes, published, passes)
-        nodes, tree = _prune(tree, ~rare, nodes, cut, published)
+        nodes, tree = _prune(tree, ~rare, nodes, cut)
         passes += 1
 
 
-def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags, published: Flags) -> tuple[Ints, PrefixTree]:
+def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags) -> tuple[Ints, PrefixTree]:
     """Remove nodes, and move the sequences that end in them: each is what its path says."""
     number = np.cumsum(kept) - 1
     ancestors = np.arange(len(tree))
     for level in tree.list_levels()[1:]:
         ancestors[level] = np.where(kept[level], level, ancestors[tree.parents[level]])
     smaller = tree.restrict(kept)
-    spelled = tree.spell_paths(np.where(published, nodes, 0))
+    spelled = tree.spell_paths(np.where(cut, nodes, 0))
     return _reattach(smaller, number[ancestors[nodes]], cut, spelled), smaller
 
 

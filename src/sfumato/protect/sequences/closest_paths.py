@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Re-attachment, step 2 of BF-P2kA: each cut sequence takes the path that has most in common with it; and which paths
-too few sequences contain."""
+"""Re-attachment, step 2 of BF-P2kA: each cut sequence takes the path that has most in common with it."""
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Flags, Ints
+from sfumato.arrays import Flags, Ints, Words
+from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
 
 if TYPE_CHECKING:
-    from sfumato.kernels.sequences.closest_path import CutSequences, SearchScratch
-    from sfumato.kernels.sequences.path_trees import PathTree, SearchTree
+    from sfumato.kernels.sequences.closest_path import CutSequences, ListSearch
+    from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree
 
-_CHUNK = 512
+CHUNK = 4096
 """How many sequences a thread takes at a time, so that progress is reported and an interrupt is seen."""
+TOGETHER = 512
+"""How many of them are searched for at once."""
+ROOM = 1 << 20
+"""How many numbers the lists of a search may take."""
+WORTHWHILE = 150
+"""The tree is made smaller where the number of sequences, times the share of nodes that go, is more than this."""
 
 
 def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints) -> Ints:
@@ -28,21 +36,21 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
     Of several, the shortest path wins, then the one with the most support, then the first in order. `starts` are the
     last nodes of the paths that the sequences start with.
     """
-    from sfumato.kernels.sequences.closest_path import find_closest_paths
+    from sfumato.kernels.sequences.closest_path import MOST_LEVELS
 
     if not len(starts):
         return np.zeros(0, dtype=np.int64)
-    paths, whole = _prepare_tree(tree, supports), _order_by_height(tree, supports)
-    order, sequences = _order_by_labels(cut, starts)
+    if tree.depths.max() > MOST_LEVELS:
+        raise DataError(
+            f"sequences begin with the same {tree.depths.max():,} elements, and at most {MOST_LEVELS:,} can be "
+            "compared; split them, for example by day"
+        )
+    asked = _order_by_labels(tree, supports, cut, starts)
+    whole = _order_by_height(tree, supports)
     closest = np.zeros(len(starts), dtype=np.int64)
-
-    def search_chunk(first: int) -> None:
-        scratch, last = _make_scratch(tree, cut), min(first + _CHUNK, len(starts))
-        find_closest_paths(paths, whole, sequences, scratch, first, last, closest)
-
-    chunks = range(0, len(starts), _CHUNK)
+    chunks = range(0, len(starts), CHUNK)
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        runs = [pool.submit(search_chunk, first) for first in chunks]
+        runs = [pool.submit(_search_chunk, whole, asked, first, closest) for first in chunks]
         try:
             for done, run in enumerate(as_completed(runs)):
                 run.result()
@@ -50,35 +58,36 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
         finally:
             pool.shutdown(cancel_futures=True)
     found = np.empty_like(closest)
-    found[order] = closest
+    found[asked.order] = closest
     return found
 
 
-def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
-    """The nodes whose paths are contained in fewer than k of the sequences that end in the tree."""
-    from sfumato.kernels.sequences.closest_path import CutSequences, count_containing_paths
+class _AskedSequences(NamedTuple):
+    """Cut sequences, ordered by their number of words, then such that those with the same labels are neighbours."""
 
-    low = np.flatnonzero(supports < k)
-    low = low[low > 0]
-    paths = _prepare_tree(tree, supports)
-    spelled = tree.spell_paths(low)
-    sequences = CutSequences(spelled.labels, spelled.offsets, low, low)
-    counts = np.zeros(len(low), dtype=np.int64)
-    for first in range(0, len(low), _CHUNK):
-        report_progress("counting what contains rare paths", first, len(low))
-        count_containing_paths(paths, sequences, first, min(first + _CHUNK, len(low)), k, counts)
-    rare = np.zeros(len(tree), dtype=np.bool_)
-    rare[low[counts < k]] = True
-    return rare
+    order: Ints
+    """Which of the given sequences each is."""
+    sequences: CutSequences
+    bits: Words
+    """The bit that stands for each label: higher for labels of more nodes; the rarest share one."""
+    marks: Words
+    """The bits of the labels of each sequence."""
 
 
-def _prepare_tree(tree: PrefixTree, supports: Ints) -> PathTree:
-    from sfumato.kernels.sequences.path_trees import PathTree
+def _order_by_labels(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints) -> _AskedSequences:
+    from sfumato.kernels.sequences.closest_path import CutSequences
 
-    below = np.uint64(1) << (tree.labels % 64).astype(np.uint64)
-    for level in tree.list_levels()[:1:-1]:
-        np.bitwise_or.at(below, tree.parents[level], below[level])
-    return PathTree(tree.labels, tree.parents, tree.depths, tree.ends, tree.measure_heights(), supports, below)
+    labels = int(max(tree.labels.max(), cut.labels.max())) + 1
+    ranks = np.empty(labels, dtype=np.int64)
+    ranks[np.argsort(-np.bincount(tree.labels, minlength=labels), kind="stable")] = np.arange(labels)
+    bits = np.uint64(1) << np.maximum(63 - ranks, 0).astype(np.uint64)
+    marks = np.bitwise_or.reduceat(bits[cut.labels], cut.offsets[:-1])
+    words = (np.diff(cut.offsets) + 63) // 64
+    order = np.lexsort((marks, words))
+    ordered, nodes = cut.select(order), starts[order]
+    passing = np.where(nodes > 0, supports[nodes], 0)
+    sequences = CutSequences(ordered.labels, ordered.offsets, words[order], nodes, tree.depths[nodes], passing)
+    return _AskedSequences(order, sequences, bits, marks[order])
 
 
 def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
@@ -108,51 +117,86 @@ def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
     )
 
 
-def _order_by_labels(cut: LabelLists, starts: Ints) -> tuple[Ints, CutSequences]:
-    """Sequences ordered such that those with the same labels are neighbours; a bit of a word stands for some labels."""
-    from sfumato.kernels.sequences.closest_path import CutSequences
+def _search_chunk(whole: SearchTree, asked: _AskedSequences, first: int, closest: Ints) -> None:
+    """Find the paths of some sequences, in trees without labels that none of their neighbours has."""
+    from sfumato.kernels.sequences.closest_path import find_closest_paths
 
-    marks = np.bitwise_or.reduceat(np.uint64(1) << (cut.labels % 64).astype(np.uint64), cut.offsets[:-1])
-    order = np.lexsort((np.diff(cut.offsets), marks))
-    bounds = np.flatnonzero(np.diff(marks[order])) + 1
-    sizes = np.diff(np.concatenate(([0], bounds, [len(order)])))
-    runs = np.repeat(np.cumsum(sizes), sizes)
-    ordered = cut.select(order)
-    return order, CutSequences(ordered.labels, ordered.offsets, starts[order], runs)
+    last = min(first + CHUNK, len(closest))
+    scratch = _make_scratch(whole, asked, first, last)
+    counts = np.bincount(whole.labels[1:], minlength=len(asked.bits))
+    longer = first + 1 + np.flatnonzero(np.diff(asked.sequences.words[first:last]))
+    for begin, end in itertools.pairwise([first, *longer.tolist(), last]):
+        for search in _join_searches(_plan_searches(_Search(whole, counts, begin, end), asked)):
+            find_closest_paths(search.tree, asked.sequences, scratch, search.first, search.last, closest)
 
 
-def _make_scratch(tree: PrefixTree, cut: LabelLists) -> SearchScratch:
-    from sfumato.kernels.sequences.closest_batch import LANES, BatchSearch
-    from sfumato.kernels.sequences.closest_path import PathSearch, SearchScratch
-    from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree
+class _Search(NamedTuple):
+    """A tree, and the sequences to be searched for in it."""
 
-    labels = int(max(tree.labels.max(), cut.labels.max(initial=0))) + 1
-    words = max((int(np.diff(cut.offsets).max(initial=0)) + 63) // 64, 1)
-    depth = int(tree.depths.max()) + 1
-    single = PathSearch(
-        masks=np.zeros((labels, words), dtype=np.uint64),
-        rows=np.zeros((depth, words), dtype=np.uint64),
-        common=np.zeros(depth, dtype=np.int64),
+    tree: SearchTree
+    counts: Ints
+    """How many nodes of the tree have each label."""
+    first: int
+    last: int
+
+
+def _plan_searches(search: _Search, asked: _AskedSequences) -> Iterator[_Search]:
+    """Leave out what no sequence has if that is worthwhile; then do so for either half, by the next label."""
+    first, last = search.first, search.last
+    marks, count = asked.marks[first:last], last - first
+    members = (asked.bits & np.bitwise_or.reduce(marks)) != 0
+    if count * int(search.counts[~members].sum()) > WORTHWHILE * len(search.tree.labels):
+        search = _merge_tree(search, members)
+    if count <= WORTHWHILE or marks[0] == marks[-1]:  # whatever else went, it would not be worthwhile
+        yield search
+        return
+    unlike = int(marks[0] ^ marks[-1]).bit_length() - 1  # the highest bit that only some have
+    middle = first + int(np.searchsorted(marks, marks[-1] >> np.uint64(unlike) << np.uint64(unlike)))
+    yield from _plan_searches(search._replace(last=middle), asked)
+    yield from _plan_searches(search._replace(first=middle), asked)
+
+
+def _join_searches(searches: Iterator[_Search]) -> Iterator[_Search]:
+    """Neighbours in the same tree are searched for together."""
+    held = next(searches)
+    for search in searches:
+        if search.tree is held.tree:
+            held = held._replace(last=search.last)
+        else:
+            yield held
+            held = search
+    yield held
+
+
+def _merge_tree(search: _Search, members: Flags) -> _Search:
+    """The search in a tree without the other labels."""
+    from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree, merge_tree
+
+    most = int(search.counts[members].sum()) + 1
+    merged = SearchTree(*(np.zeros(most, dtype=np.int32) for _ in SearchTree._fields))
+    groups: NodeGroups = NodeGroups(*(np.empty(len(search.tree.labels), dtype=np.int32) for _ in NodeGroups._fields))
+    count = merge_tree(search.tree, members, groups, merged)
+    tree = SearchTree(*(several[:count] for several in merged))
+    return search._replace(tree=tree, counts=np.bincount(tree.labels[1:], minlength=len(members)))
+
+
+def _make_scratch(tree: SearchTree, asked: _AskedSequences, first: int, last: int) -> ListSearch:
+    from sfumato.kernels.sequences.closest_path import ListSearch
+
+    labels, depth = len(asked.bits), int(tree.levels.max()) + 2
+    words = int(asked.sequences.words[first:last].max())
+    together = min(TOGETHER, max(ROOM // (max(labels, depth) * words), 1))
+    return ListSearch(
+        masks=np.zeros(labels * together * words, dtype=np.uint64),
+        lengths=np.zeros(together, dtype=np.uint64),
+        ratings=np.zeros(together, dtype=np.uint64),
+        best=np.zeros(together, dtype=np.int64),
+        rows=np.empty(depth * together * words, dtype=np.uint64),
+        listed=np.empty(depth * together, dtype=np.int32),
+        firsts=np.zeros(words, dtype=np.uint64),
+        begins=np.zeros(depth, dtype=np.int64),
         stops=np.zeros(depth, dtype=np.int64),
-        lowest=np.zeros(depth, dtype=np.int64),
-    )
-    batch = BatchSearch(
-        masks=np.zeros(labels * LANES, dtype=np.uint64),
-        positions=np.zeros(LANES, dtype=np.uint64),
-        lengths=np.zeros(LANES, dtype=np.int64),
-        best_common=np.zeros(LANES, dtype=np.int64),
-        best_depth=np.zeros(LANES, dtype=np.int64),
-        best_support=np.zeros(LANES, dtype=np.int64),
-        best_node=np.zeros(LANES, dtype=np.int64),
-        rows=np.zeros(depth * LANES, dtype=np.uint64),
-        common=np.zeros(depth * LANES, dtype=np.int64),
-        stops=np.zeros(depth, dtype=np.int64),
-    )
-    return SearchScratch(
-        single,
-        batch,
-        members=np.zeros(labels, dtype=np.bool_),
-        place_of=np.empty(len(tree), dtype=np.int64),
-        groups=NodeGroups(*(np.empty(len(tree), dtype=np.int32) for _ in NodeGroups._fields)),
-        merged=SearchTree(*(np.empty(len(tree), dtype=np.int32) for _ in SearchTree._fields)),
+        heights=np.zeros(depth, dtype=np.int64),
+        depths=np.zeros(depth, dtype=np.int64),
+        tops=np.zeros(depth, dtype=np.int64),
     )

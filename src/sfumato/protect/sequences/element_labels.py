@@ -43,5 +43,8 @@ class ElementLabels:
 
     def build_sequences(self, rows: LabelLists) -> Sequences:
         """Sequences of labels as sequences of items, without owners."""
+        if len(self.codes) == len(self.offsets) - 1:  # each label is one item, and its number
+            every = np.arange(len(rows.labels) + 1, dtype=np.int64)
+            return Sequences(self.data.items, rows.offsets, every, rows.labels, None, self.data.flat)
         elements = LabelLists(self.codes, self.offsets).select(rows.labels.astype(np.int64))
         return Sequences(self.data.items, rows.offsets, elements.offsets, elements.labels, None, self.data.flat)

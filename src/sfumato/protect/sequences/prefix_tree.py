@@ -58,14 +58,11 @@ class PrefixTree:
 
     def spell_paths(self, nodes: Ints) -> LabelLists:
         """The labels from the root to each of some nodes."""
-        lengths = self.depths[nodes]
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        labels = np.zeros(int(offsets[-1]), dtype=np.int32)
-        here, places = nodes.copy(), offsets[1:] - 1
-        while (inside := here > 0).any():
-            here, places = here[inside], places[inside]
-            labels[places] = self.labels[here]
-            here, places = self.parents[here], places - 1
+        from sfumato.kernels.sequences.label_rows import spell_rows
+
+        offsets = np.concatenate(([0], np.cumsum(self.depths[nodes])))
+        labels = np.empty(int(offsets[-1]), dtype=np.int32)
+        spell_rows(self.labels, self.parents, nodes, offsets, labels)
         return LabelLists(labels, offsets)
 
 
@@ -77,10 +74,12 @@ class LabelLists(NamedTuple):
 
     def select(self, rows: Ints) -> LabelLists:
         """Some of the sequences."""
-        lengths = np.diff(self.offsets)[rows]
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return LabelLists(self.labels[places], offsets)
+        from sfumato.kernels.sequences.label_rows import copy_rows
+
+        offsets = np.concatenate(([0], np.cumsum(np.diff(self.offsets)[rows])))
+        labels = np.empty(int(offsets[-1]), dtype=np.int32)
+        copy_rows(self.labels, self.offsets, rows, offsets, labels)
+        return LabelLists(labels, offsets)
 
 
 class GrownTree(NamedTuple):

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""How many of the sequences that end in a prefix tree contain each of some others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints, Words
+from sfumato.kernels.compilation import compile_cached, record
+
+
+@record
+class PathTree(NamedTuple):
+    """A prefix tree in preorder; node 0 is the root."""
+
+    labels: Codes
+    depths: Ints
+    ends: Ints
+    """The node after the last one below each node."""
+    heights: Ints
+    """How many levels there are below each node."""
+    supports: Ints
+    """How many sequences pass each node."""
+    below: Words
+    """A bit for each label at or below each node; labels share bits where there are more than 64."""
+
+
+@compile_cached("void(PathTree, int32[::1], int64[::1], int64, int64, int64, int64[::1])")
+def count_containing_paths(tree, labels, offsets, first, last, enough, counts):  # type: ignore[no-untyped-def]
+    """How many sequences that end in the tree contain each of some others; counting stops at `enough`."""
+    deepest = tree.depths.max()
+    matched = np.zeros(deepest + 1, dtype=np.int64)
+    missing = np.zeros(deepest + 1, dtype=np.uint64)
+    for number in range(first, last):
+        begin, length = offsets[number], offsets[number + 1] - offsets[number]
+        missing[length] = 0
+        for place in range(length - 1, -1, -1):
+            missing[place] = missing[place + 1] | np.uint64(1) << np.uint64(labels[begin + place] % 64)
+        total, node = 0, 1
+        while node < len(tree.labels) and total < enough:
+            depth = tree.depths[node]
+            place = matched[depth - 1]
+            if missing[place] & ~tree.below[node]:
+                node = tree.ends[node]
+                continue
+            place += tree.labels[node] == labels[begin + place]
+            matched[depth] = place
+            if place == length:
+                total += tree.supports[node]  # so does everything below
+            skips = place + tree.heights[node] < length or place == length
+            node = tree.ends[node] if skips else node + 1
+        counts[number] = total
