@@ -213,6 +213,8 @@ def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Cod
     for stretch in _split_into_stretches(given.size):
         is_used[given[stretch]] = True
     order = sorted(np.flatnonzero(is_used).tolist(), key=items.__getitem__)
+    if order == list(range(len(items))):
+        return tuple(items), given.astype(np.int32)
     ranks = np.zeros(len(items), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranked = np.empty(given.size, dtype=np.int32)

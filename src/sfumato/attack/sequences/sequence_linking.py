@@ -215,14 +215,13 @@ class _Searched:
         """Find equal sequences, if their elements are single items."""
         from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
         from sfumato.kernels.sequences.known_points import index_rows
+        from sfumato.kernels.sequences.label_rows import select_rows
 
         places = np.arange(len(sequences), dtype=np.int64)
         arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
         if sequences.codes.size == sequences.element_offsets.size - 1:
             distinct = find_distinct_rows(sequences.codes, sequences.offsets)
-            begins, lengths = sequences.offsets[distinct.firsts], np.diff(sequences.offsets)[distinct.firsts]
-            offsets = np.concatenate(([0], np.cumsum(lengths)))
-            codes = sequences.codes[np.repeat(begins, lengths) + _count_up(lengths)]
+            codes, offsets = select_rows(sequences.codes, sequences.offsets, distinct.firsts)
             places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
         code_of = {(str(item), 0): code for code, item in enumerate(sequences.items)}
         if order != "ordered":

@@ -1,26 +1,61 @@
 # SPDX-License-Identifier: MIT
-"""Rows of labels, one after another: copies of some, and paths of a tree spelled."""
+"""Rows of labels, one after another: copies of some, the set of labels of each, and paths of a tree spelled."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints, Words
 from sfumato.kernels.baskets.itemsets_bits import compile_kernel
 
 _CODES = "Array(int32, 1, 'C', readonly=True)"
 _INTS = "Array(int64, 1, 'C', readonly=True)"
 
 
+class LabelRows(NamedTuple):
+    """Row i is ``labels[offsets[i]:offsets[i + 1]]``."""
+
+    labels: Codes
+    offsets: Ints
+
+
+def select_rows(labels: Codes, offsets: Ints, rows: Ints) -> LabelRows:
+    """Some of the rows, one after another."""
+    selected = np.concatenate(([0], np.cumsum(np.diff(offsets)[rows])))
+    target = np.empty(int(selected[-1]), dtype=np.int32)
+    _copy_rows(labels, offsets, rows, selected, target)
+    return LabelRows(target, selected)
+
+
+def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
+    """For each row, the bits that stand for its labels."""
+    marks = np.zeros(len(offsets) - 1, dtype=np.uint64)
+    _mark_rows(labels, offsets, bits, marks)
+    return marks
+
+
 @compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")
-def copy_rows(labels, offsets, rows, target_offsets, target):  # type: ignore[no-untyped-def]
-    """Write some rows one after another; `target_offsets` say where each begins."""
+def _copy_rows(labels, offsets, rows, selected, target):  # type: ignore[no-untyped-def]
     for number in range(rows.shape[0]):
-        begin, place = offsets[rows[number]], target_offsets[number]
-        for step in range(target_offsets[number + 1] - place):
+        begin, place = offsets[rows[number]], selected[number]
+        for step in range(selected[number + 1] - place):
             target[place + step] = labels[begin + step]
+
+
+@compile_kernel(f"void({_CODES}, {_INTS}, uint64[::1], uint64[::1])")
+def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
+    for row in range(marks.shape[0]):
+        held = np.uint64(0)
+        for place in range(offsets[row], offsets[row + 1]):
+            held |= bits[labels[place]]
+        marks[row] = held
 
 
 @compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")
 def spell_rows(labels, parents, nodes, offsets, target):  # type: ignore[no-untyped-def]
-    """Write the labels from the root to each of some nodes."""
+    """Write the labels from the root of a tree to each of some nodes."""
     for number in range(nodes.shape[0]):
         node = nodes[number]
         for place in range(offsets[number + 1] - 1, offsets[number] - 1, -1):

@@ -27,12 +27,11 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
     of the published sequences; the elements of all other originals are deleted.
     """
     from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
+    from sfumato.kernels.sequences.label_rows import select_rows
 
     owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
     before, after, size = _number_elements(original, published)
-    lengths = np.diff(before.offsets)[owners]
-    bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    labels = before.labels[np.repeat(before.offsets[owners] - bounds[:-1], lengths) + np.arange(bounds[-1])]
+    labels, bounds = select_rows(before.labels, before.offsets, owners)
     common = np.zeros(len(owners), dtype=np.int64)
     words = (int(np.diff(bounds).max(initial=1)) + 63) // 64
     masks = np.zeros((max(size, 1), words), dtype=np.uint64)

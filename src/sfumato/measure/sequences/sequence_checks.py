@@ -37,6 +37,7 @@ class DistinctSequences:
     def of(cls, data: Sequences, numbers: Mapping[str, int], *, is_flat: bool) -> DistinctSequences:
         """Collect them; items are compared as text. Elements that are all single items need no marks."""
         from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+        from sfumato.kernels.sequences.label_rows import select_rows
 
         marked, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
         distinct = find_distinct_rows(marked, bounds)
@@ -45,10 +46,8 @@ class DistinctSequences:
         spelled = [content[4 * ends[row] : 4 * ends[row + 1]] for row in firsts]
         order = np.array(sorted(range(len(spelled)), key=spelled.__getitem__), dtype=np.int64)
         spellings = [spelled[index] for index in order.tolist()]
-        begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
-        sorted_bounds = np.concatenate(([0], np.cumsum(lengths)))
-        places = np.repeat(begins - sorted_bounds[:-1], lengths) + np.arange(sorted_bounds[-1])
-        return cls(spellings, _unpack_elements(marked[places], sorted_bounds, distinct.weights[order], is_flat))
+        ordered = select_rows(marked, bounds, distinct.firsts[order])
+        return cls(spellings, _unpack_elements(ordered.labels, ordered.offsets, distinct.weights[order], is_flat))
 
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
@@ -132,12 +131,10 @@ def lay_out_rows(data: Sequences, numbers: Mapping[str, int]) -> Any:
 
 def _sketch_rows(codes: Codes, bounds: Ints) -> Words:
     """A bit for the items of each sequence."""
-    marks = np.zeros(len(bounds) - 1, dtype=np.uint64)
-    held = np.diff(bounds) > 0
-    if held.any():
-        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
-        marks[held] = np.bitwise_or.reduceat(bits, bounds[:-1][held])
-    return marks
+    from sfumato.kernels.sequences.label_rows import mark_rows
+
+    bits = np.uint64(1) << (np.arange(codes.max(initial=0) + 1) % 64).astype(np.uint64)
+    return mark_rows(codes, bounds, bits)
 
 
 class _PlacedRows(NamedTuple):
@@ -152,19 +149,18 @@ def _place_among(
 ) -> _PlacedRows:
     """Distinct sequences ordered by how they begin, and for each of the others the first that begins like it."""
     from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+    from sfumato.kernels.sequences.label_rows import select_rows
 
     marked, bounds = _list_items(among, numbers) if is_flat else _mark_elements(among, numbers)
     distinct = find_distinct_rows(marked, bounds)
     keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers))
     order = np.argsort(keys)
-    begins, lengths = bounds[distinct.firsts[order]], np.diff(bounds)[distinct.firsts[order]]
-    ends = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.repeat(begins - ends[:-1], lengths) + np.arange(ends[-1])
+    ordered = select_rows(marked, bounds, distinct.firsts[order])
     asked = np.frombuffer(bytearray().join(inner.spellings[row] for row in whole), dtype=np.int32)
     stops = np.cumsum([0, *(len(inner.spellings[row]) // 4 for row in whole)], dtype=np.int64)
     starts = np.searchsorted(keys[order], _pack_beginnings(asked, stops[:-1], stops[1:], len(numbers)))
     starts[starts == len(order)] = 0
-    rows = _unpack_elements(marked[places], ends, distinct.weights[order], is_flat)
+    rows = _unpack_elements(ordered.labels, ordered.offsets, distinct.weights[order], is_flat)
     return _PlacedRows(rows, starts.astype(np.int64))
 
 

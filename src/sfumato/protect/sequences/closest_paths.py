@@ -76,12 +76,13 @@ class _AskedSequences(NamedTuple):
 
 def _order_by_labels(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints) -> _AskedSequences:
     from sfumato.kernels.sequences.closest_path import CutSequences
+    from sfumato.kernels.sequences.label_rows import mark_rows
 
     labels = int(max(tree.labels.max(), cut.labels.max())) + 1
     ranks = np.empty(labels, dtype=np.int64)
     ranks[np.argsort(-np.bincount(tree.labels, minlength=labels), kind="stable")] = np.arange(labels)
     bits = np.uint64(1) << np.maximum(63 - ranks, 0).astype(np.uint64)
-    marks = np.bitwise_or.reduceat(bits[cut.labels], cut.offsets[:-1])
+    marks = mark_rows(cut.labels, cut.offsets, bits)
     words = (np.diff(cut.offsets) + 63) // 64
     order = np.lexsort((marks, words))
     ordered, nodes = cut.select(order), starts[order]

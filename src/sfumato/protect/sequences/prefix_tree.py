@@ -74,12 +74,9 @@ class LabelLists(NamedTuple):
 
     def select(self, rows: Ints) -> LabelLists:
         """Some of the sequences."""
-        from sfumato.kernels.sequences.label_rows import copy_rows
+        from sfumato.kernels.sequences.label_rows import select_rows
 
-        offsets = np.concatenate(([0], np.cumsum(np.diff(self.offsets)[rows])))
-        labels = np.empty(int(offsets[-1]), dtype=np.int32)
-        copy_rows(self.labels, self.offsets, rows, offsets, labels)
-        return LabelLists(labels, offsets)
+        return LabelLists(*select_rows(self.labels, self.offsets, rows))
 
 
 class GrownTree(NamedTuple):
