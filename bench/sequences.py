@@ -139,14 +139,16 @@ def _growth(folder: Path) -> None:
 
 
 def _anonymize(folder: Path) -> None:
-    """MSNBC and more like it; walks with the steps of its visitors, nearly all different; walks on a grid.
+    """Parts of MSNBC, and more like it; walks with the steps of its visitors, nearly all different; walks on a grid.
 
     At a fixed k more sequences leave more paths, and a search reads more of them: time grows faster than the data. The
     page on speed says which counts grow.
     """
     base = sf.Sequences.read(folder / "MSNBC.txt")
+    order = np.random.Generator(np.random.PCG64(2)).permutation(len(base))
     several = {
-        "MSNBC": [base, multiply(base, 10)],
+        "MSNBC, parts and whole": [base.take(np.sort(order[: len(base) // parts])) for parts in (16, 4, 1)],
+        "MSNBC ten times": [multiply(base, 10)],
         "walks with its steps": [draw_walks(base, times * len(base)) for times in (1, 4, 16)],
         "walks on a grid of 10 × 10": [walk_on_grid(5_000 * times) for times in (1, 4, 16)],
     }

@@ -18,6 +18,7 @@ import polars as pl
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.binary import BinaryPart, read_binary
 from sfumato.data.column_labels import LabelledFrame, apply_labels
+from sfumato.data.column_names import choose_column_names, refuse_repeated
 from sfumato.data.file_kinds import ARROW_KINDS, HEAD, detect_file_kind, name_kind
 from sfumato.data.foreign_worker import LABELS, STATISTICS
 from sfumato.data.json_table import read_json_table
@@ -28,10 +29,8 @@ from sfumato.data.text_table import (
     MISSING_MARKS,
     TextFormat,
     TextOptions,
-    choose_column_names,
     read_first_bytes,
     read_text_table,
-    refuse_repeated,
 )
 from sfumato.errors import DataError, hide_password, quote_names
 
@@ -162,7 +161,7 @@ def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
 
     table = read_binary(path, kind, check_names, part)
     if kind == "excel":
-        table = table.rename_columns(choose_column_names(table.column_names, text, table.num_columns, path))
+        table = table.rename_columns(choose_column_names(table.column_names, text.columns, table.num_columns, path))
     frame = build_frame(table, path)
     if kind in ARROW_KINDS:
         return LabelledFrame(_rename(frame, text, path))
@@ -181,5 +180,5 @@ def _rename(frame: pl.DataFrame, text: TextFormat, path: Path | str) -> pl.DataF
     """The columns under the names that are given for them, if any."""
     if text.columns is None:
         return frame
-    names = choose_column_names(frame.columns, text, frame.width, path)
+    names = choose_column_names(frame.columns, text.columns, frame.width, path)
     return pl.DataFrame([column.alias(name) for column, name in zip(frame.get_columns(), names, strict=True)])

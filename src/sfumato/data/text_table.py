@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ import pyarrow.csv
 
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.cell_types import state_types, type_cells
+from sfumato.data.column_names import choose_column_names
 from sfumato.data.compression import PACKING_FAULTS, detect_packing
 from sfumato.data.file_kinds import HEAD, refuse_document
 from sfumato.data.file_limits import (
@@ -174,7 +175,7 @@ def iterate_text_cells(path: Path, text: TextFormat, part: int = _BLOCK) -> Iter
                 cells = build_frame(pa.Table.from_batches([batch]), path)
                 if names is None:
                     first = [str(cell or "").strip() for cell in cells.row(0)] if text.header else []
-                    names = choose_column_names(first, text, width, path)
+                    names = choose_column_names(first, text.columns, width, path)
                     cells = cells.slice(1 if text.header else 0)
                 yield _clean_cells(cells.rename(dict(zip(cells.columns, names, strict=True))), text)
     except _FAULTS as error:
@@ -193,7 +194,7 @@ def _read_ahead(reader: pyarrow.csv.CSVStreamingReader) -> Iterator[pa.RecordBat
 def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path) -> pl.DataFrame:
     """Name, clean and type the columns, a few at a time: what was read of them is let go."""
     first = [table.column(i)[0].as_py() for i in range(width)] if text.header and table.num_rows else []
-    names = choose_column_names([str(name or "").strip() for name in first], text, width, path)
+    names = choose_column_names([str(name or "").strip() for name in first], text.columns, width, path)
     columns: list[pl.Series] = []
     while table.num_columns:
         some, table = (
@@ -365,35 +366,6 @@ def _can_decode(path: Path, encoding: str) -> bool:
     except (OSError, *PACKING_FAULTS):
         return True  # damaged, but not by its encoding
     return True
-
-
-def choose_column_names(read: list[str], text: TextFormat, width: int, path: Path | str) -> list[str]:
-    """The names that are given, or those of the file, with a name for each column that has none."""
-    if text.columns is not None:
-        if len(text.columns) != width:
-            raise DataError(f"{path}: {len(text.columns)} column names are given, but the file has {width} columns")
-        names = list(text.columns)
-    else:
-        names = read or [""] * width
-    refuse_repeated([name or f"(unnamed {position})" for position, name in enumerate(names)], path)
-    for position, name in enumerate(names):
-        if not name:
-            fresh = f"column_{position}"
-            names[position] = fresh if fresh not in names else f"{fresh}_unnamed"
-    return names
-
-
-def refuse_repeated(names: Sequence[str], path: Path | str) -> None:
-    """Report the positions, not the name: without a header it is the first person's cell."""
-    seen: dict[str, int] = {}
-    for position, name in enumerate(names, 1):
-        if name in seen:
-            raise DataError(
-                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or, if the "
-                "file has "
-                "no header, set header = false)"
-            )
-        seen[name] = position
 
 
 def _clean_cells(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
