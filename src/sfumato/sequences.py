@@ -24,7 +24,7 @@ SequenceFormat = Literal["spmf", "long"]
 _Array = TypeVar("_Array", Ints, Codes)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Sequences:
     """Ordered lists of elements, each a set of items: codes split into elements, elements split into sequences.
 

@@ -16,6 +16,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.progress import report_progress
 from sfumato.public.marked_items import MARK
 from sfumato.randomness import Randomness
@@ -213,14 +214,13 @@ class _Searched:
     @classmethod
     def of(cls, sequences: Sequences, order: str) -> _Searched:
         """Find equal sequences, if their elements are single items."""
-        from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
         from sfumato.kernels.sequences.known_points import index_rows
         from sfumato.kernels.sequences.label_rows import select_rows
 
         places = np.arange(len(sequences), dtype=np.int64)
         arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
         if sequences.codes.size == sequences.element_offsets.size - 1:
-            distinct = find_distinct_rows(sequences.codes, sequences.offsets)
+            distinct = find_distinct_sequences(sequences)
             codes, offsets = select_rows(sequences.codes, sequences.offsets, distinct.firsts)
             places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
         code_of = {(str(item), 0): code for code, item in enumerate(sequences.items)}

@@ -11,10 +11,11 @@ import numpy as np
 
 from sfumato.kernels.compilation import compile_cached
 
+_CODES = "Array(int32, 1, 'C', readonly=True)"
+_WEIGHTS = "Array(int64, 1, 'C', readonly=True)"
 
-@compile_cached(
-    "void(Array(int32, 1, 'C', readonly=True), int64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int64[::1])"
-)
+
+@compile_cached(f"void({_CODES}, int64[::1], int64[::1], {_WEIGHTS}, int32[::1], int64[::1], int64[::1])")
 def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, counts):  # type: ignore[no-untyped-def]
     """Row i is ``codes[starts[i]:ends[i]]`` and occurs `weights[i]` times; patterns are cut by `offsets`."""
     count = starts.shape[0]

@@ -18,6 +18,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.progress import report_progress
 from sfumato.release import Number
 from sfumato.sequences import Sequences
@@ -36,11 +37,10 @@ class DistinctSequences:
     @classmethod
     def of(cls, data: Sequences, numbers: Mapping[str, int], *, is_flat: bool) -> DistinctSequences:
         """Collect them; items are compared as text. Elements that are all single items need no marks."""
-        from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
         from sfumato.kernels.sequences.label_rows import select_rows
 
         marked, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
-        distinct = find_distinct_rows(marked, bounds)
+        distinct = _find_distinct(data, marked, bounds, is_flat=is_flat)
         content, ends = marked.tobytes(), bounds.tolist()
         firsts = distinct.firsts.tolist()
         spelled = [content[4 * ends[row] : 4 * ends[row + 1]] for row in firsts]
@@ -105,6 +105,13 @@ def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElemen
     return _MarkedElements(marked, data.element_offsets[data.offsets] + data.offsets)
 
 
+def _find_distinct(data: Sequences, marked: Codes, bounds: Ints, *, is_flat: bool) -> Any:
+    """Equal sequences; where items are numbered otherwise, the same ones are equal."""
+    from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+
+    return find_distinct_sequences(data) if is_flat else find_distinct_rows(marked, bounds)
+
+
 def _unpack_elements(marked: Codes, ends: Ints, weights: Ints, is_flat: bool) -> Any:
     """Sequences, with marks after their elements unless they are flat, as arrays for kernels."""
     from sfumato.kernels.sequences.crowd_counts import SpelledRows
@@ -148,11 +155,10 @@ def _place_among(
     inner: DistinctSequences, whole: Ints, among: Sequences, numbers: Mapping[str, int], *, is_flat: bool
 ) -> _PlacedRows:
     """Distinct sequences ordered by how they begin, and for each of the others the first that begins like it."""
-    from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
     from sfumato.kernels.sequences.label_rows import select_rows
 
     marked, bounds = _list_items(among, numbers) if is_flat else _mark_elements(among, numbers)
-    distinct = find_distinct_rows(marked, bounds)
+    distinct = _find_distinct(among, marked, bounds, is_flat=is_flat)
     keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers))
     order = np.argsort(keys)
     ordered = select_rows(marked, bounds, distinct.firsts[order])

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.mine.sequences.containment import support
+from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.sequences import Sequences
 
 Pattern = tuple[tuple[str, ...], ...]
@@ -36,10 +37,9 @@ def count_pattern_supports(
 
 def _count_sorted(sequences: Sequences, patterns: list[_CodePattern]) -> Ints:
     """How many sequences of single items contain each of some sorted patterns; equal sequences are looked at once."""
-    from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
     from sfumato.kernels.sequences.pattern_counts import count_sorted_patterns
 
-    distinct = find_distinct_rows(sequences.codes, sequences.offsets)
+    distinct = find_distinct_sequences(sequences)
     codes = np.array([code for pattern in patterns for code in pattern], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, patterns)], dtype=np.int64)
     starts, ends = (sequences.offsets[rows] for rows in (distinct.firsts, distinct.firsts + 1))
