@@ -54,7 +54,10 @@ LOSSES = {
         "Over patterns frequent before and after, the mean of the smaller support divided by the larger.",
     ),
     "f_measure": ("F-measure", "Agreement of the frequent patterns before and after; 100 % is the same ones."),
-    "pattern_distortion": ("Fewer patterns (M2)", "By which share the number of frequent patterns fell; below 0, it rose."),
+    "pattern_distortion": (
+        "Fewer patterns (M2)",
+        "By which share the number of frequent patterns fell; below 0, it rose.",
+    ),
     "support_distortion": (
         "Smaller supports (M3)",
         "The mean share of its support that a frequent pattern lost; below 0, supports rose.",

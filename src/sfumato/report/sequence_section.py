@@ -30,6 +30,7 @@ _SECRETS = 12
 """How many items are drawn, and how many patterns are named."""
 _COMPARED = 2_000_000_000
 """Pairs of elements that are compared for distances, at most."""
+_DONE = {"delete": "deleted", "replace": "replaced or deleted", MARK: f"replaced by the mark {MARK}"}
 _SIDES = ("before", "after")
 _COLOURS = {"before": PALETTE["before"][0], "after": PALETTE["accent"][0]}
 _WIDEST = 220
@@ -60,7 +61,7 @@ def build_sequence_section(
         return ReportSection(
             "sequences",
             "What was hidden",
-            f"{count} to be hidden, with {marks} deleted, replaced or marked.",
+            f"{count} to be hidden, with {marks} {_DONE.get(release.method.mark, 'changed')}.",
             tuple(figures),
             notes,
         )
