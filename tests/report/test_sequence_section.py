@@ -48,9 +48,8 @@ def test_measures_of_patterns_read_like_the_table_of_losses() -> None:
     """Supports that doubled are a negative M3, and large sums have separators and no exponent."""
     utility = {"frequent_before": 3.0, "frequent_after": 4.0, "lost_patterns": 0.0, "ghost_patterns": 1.0}
     measures = {"support_distance": 106450.0, "support_distortion": -1.0166, "support_similarity": 0.528}
-    rows = dict(
-        by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility | measures))["Frequent patterns"].rows
-    )
+    figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility | measures))
+    rows = {row[0]: row[1] for row in figures["Frequent patterns"].rows}
     assert rows["Supports moved"] == "106,450"
     assert rows["Smaller supports (M3)"] == f"−101.7{NBSP}%"
     assert rows["Similarity of supports (SupSim)"] == f"53{NBSP}%"

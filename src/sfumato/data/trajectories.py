@@ -73,6 +73,11 @@ def map_points_to_regions(
     trips = np.cumsum(is_new | _flag_splits(times, split)) - 1
     placed = regions.place(Points(x[order], y[order], trips, coordinates))
     kept = placed.regions >= 0
+    if not kept.any():
+        raise DataError(
+            f"{source}: none of {owners.size} points lies in a region; check the regions, and whether x and y are "
+            "exchanged"
+        )
     visits, trip_of = placed.regions[kept], trips[kept]
     if merge_repeats and visits.size:
         is_change = np.concatenate(([True], (visits[1:] != visits[:-1]) | (trip_of[1:] != trip_of[:-1])))
