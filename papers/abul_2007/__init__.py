@@ -15,8 +15,8 @@ PAPER = Paper("abul_2007", "Abul, Atzori, Bonchi and Giannotti (2007)", "Hiding 
 
 _STATES = 'Pictures without numbers. "The heuristics causes relatively smaller distortions at all thresholds."'
 _MADE = (
-    "Hidden are the two most frequent pairs of neighbouring cells that share no cell; supports for M2 and M3 equal the "
-    "threshold. Strategies with chance: the mean of 10 runs with seeds 1 to 10."
+    "Hidden are the two most frequent pairs of cells, one passed after the other, that share no cell; supports for M2 "
+    "and M3 equal the threshold. Strategies with chance: the mean of 10 runs with seeds 1 to 10."
 )
 _QUICKLY = "two thresholds, and two runs with chance."
 

@@ -112,12 +112,12 @@ def test_spmf_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
         (b"", "the file is empty"),
         (b"# 7431\n\n", "the file holds no sequence"),
         (b"1 -1 -2\n7431 -1\n7431 -1 2 -1\n", "2 lines do not end in -2"),
-        (b"1 -1 -2\n7431 7431\n", "1 lines do not end in -2"),
-        (b"1 -1 -2\n7431 -1 -2 2 -1 -2\n", "1 lines continue after -2"),
-        (b"1 -1 -2\n7431 -2\n", "1 lines hold items between the last -1 and -2"),
-        (b"1 -1 -2\n-1 7431 -1 -2\n", "1 lines hold a -1 that closes no item"),
-        (b"1 -1 -2\n7431 -1 -1 -2\n", "1 lines hold a -1 that closes no item"),
-        (b"1 -1 -2\n-7431 -1 -2\n", "1 lines hold negative items"),
+        (b"1 -1 -2\n7431 7431\n", "line 2 does not end in -2"),
+        (b"1 -1 -2\n7431 -1 -2 2 -1 -2\n", "line 2 continues after -2"),
+        (b"1 -1 -2\n7431 -2\n", "line 2 holds items between the last -1 and -2"),
+        (b"1 -1 -2\n-1 7431 -1 -2\n", "line 2 holds a -1 that closes no item"),
+        (b"1 -1 -2\n7431 -1 -1 -2\n", "line 2 holds a -1 that closes no item"),
+        (b"1 -1 -2\n-7431 -1 -2\n", "line 2 holds negative items"),
         (b"1 -1 -2\n7431 \xe9 -1 -2\n", "line 2 is not UTF-8 text"),
         (gzip.compress(b"7431 -1 -2", mtime=0)[:-4], "the gzip file is damaged or truncated"),
     ],
@@ -148,6 +148,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ["10", "9", "10", "-1"],
         ["10.5", "9", "10.50", "-1e0"],
         ["2024-10-01", "2024-09-30", "2024-10-01", "2023-12-31"],
+        ["10:15", "8:05", "10:15", "0:30"],
+        ["30/06/2009 10:00", "1/07/2008 9:00", "30/06/2009 10:00", "28/06/2009 11:00"],
+        ["2024-05-01 08:00:30", "2024-05-01 08:00", "2024-05-01 08:00:30", "2024-04-30 23:00"],
+        ["2024-05-01T09:00+02:00", "2024-05-01T06:30Z", "2024-05-01T07:00Z", "2024-05-01T08:00+02:00"],
+        ["2024-05-01", "2024-04-30 10:00", "2024-05-01", "2023-12-31 09:00"],
+        ["week 12", "week 02", "week 12", "week 01"],
+        ["noon", "morning", "noon", "a day before"],
     ],
 )
 @pytest.mark.parametrize("separator", [",", ";"])
@@ -156,6 +163,27 @@ def test_rows_are_put_in_order_of_time(tmp_path: Path, times: list[str], separat
     text = "\n".join(separator.join(row) for row in rows)
     found = Sequences.read(written(tmp_path, text, "s.csv"), id="who", item="what", time="when")
     assert found == Sequences.of([[["s"], ["q"]], [["p"], ["r"]]], ids=["b", "a"])
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (["9", "10", "noon", "8"], '"when" is a number in 3 of 4 rows and text in the others, first in row 2'),
+        (["9", "10", "nan", "inf"], '"when" is a number in 2 of 4 rows'),
+        (["T1", "T2", "T10", "T3"], '"when" holds texts of several forms'),
+        (["5/1/2024 8:00", "12/31/2023 9:00", "5/2/2024 8:00", "6/1/2024 8:00"], "day and month cannot be told apart"),
+        (["05-01-2024", "12-01-2023", "05-02-2024", "06-01-2024"], "day and month cannot be told apart"),
+    ],
+)
+def test_times_that_stand_in_another_order_as_text_are_refused(tmp_path: Path, times: list[str], told: str) -> None:
+    """They were put in the order of their letters: 10 before 9, and December 2023 after May 2024."""
+    rows = "\n".join(f"1,{SECRET}{number},{time}" for number, time in enumerate(times))
+    with pytest.raises(DataError) as refused:
+        Sequences.read(written(tmp_path, f"id,item,when\n{rows}\n", "s.csv"), time="when")
+    assert told in str(refused.value)
+    assert "s.csv" in str(refused.value)
+    assert str(refused.value).endswith("write times as 2009-06-30 12:00, or as numbers")
+    assert all(time not in str(refused.value).replace("2009-06-30 12:00", "") for time in times if len(time) > 2)
 
 
 def test_items_of_one_time_form_one_element(tmp_path: Path) -> None:

@@ -120,11 +120,19 @@ def test_cells_of_a_grid_in_metres_on_the_earth() -> None:
         ({"y": [0.0, float("nan"), 0, 0, 0, 0]}, {}, "first in row 1"),
         ({"id": [None, 1, 2, 3, 4, 5]}, {}, '"id" is missing in 1 of 6 rows'),
         ({"time": ["soon"] * 6}, {}, '"time" is no time in 6 of 6'),
+        ({"time": ["1", "2", "3", "nan", "5", "6"]}, {}, '"time" is no time in 1 of 6 rows, first in row 3'),
+        ({"time": ["05/01/2024 8:00"] * 6}, {}, "day and month cannot be told apart; write times as 2009-06-30"),
     ],
 )
 def test_bad_points_get_a_sentence(change: dict[str, Any], arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(sf.DataError, match=sentence):
         sf.Sequences.from_points({**POINTS, **change}, sf.Grid(), **arguments)
+
+
+def test_points_that_all_lie_elsewhere_are_refused() -> None:
+    """They gave sequences without an element, as if nobody had moved."""
+    with pytest.raises(sf.DataError, match="none of 6 points lies in a region; check the regions"):
+        sf.Sequences.from_points(POINTS, sf.Grid(2, 2, (5000, 5000, 6000, 6000)))
 
 
 def test_bad_regions_get_a_sentence() -> None:
@@ -169,9 +177,15 @@ def test_tracks_of_athens() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_points_as_far_apart_as_numbers_can_be_are_placed() -> None:
-    far = {"id": [1, 1, 1], "time": [1, 2, 3], "x": [-1e308, 0.1e308, 1e308], "y": [0.0, 0.0, 1.0]}
+    far: dict[str, list[Any]] = {
+        "id": [1, 1, 1],
+        "time": [1, 2, 3],
+        "x": [-1e308, 0.1e308, 1e308],
+        "y": [0.0, 0.0, 1.0],
+    }
     assert sf.Sequences.from_points(far, sf.Grid(2, 1)).to_lists() == [["r0c0", "r0c1"]]
-    assert sf.Sequences.from_points(far, sf.Grid(2, 1, (-1, -1, 1, 1))).to_lists() == [[]]
+    near = {"id": [*far["id"], 2], "time": [*far["time"], 4], "x": [*far["x"], 0.5], "y": [*far["y"], 0.5]}
+    assert sf.Sequences.from_points(near, sf.Grid(2, 1, (-1, -1, 1, 1))).to_lists() == [[], ["r0c1"]]
 
 
 def test_coordinates_in_lists_may_mix_integers_and_decimals() -> None:

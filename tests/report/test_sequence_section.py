@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import sfumato as sf
+from sfumato.report.loss_words import LOSSES
 from sfumato.report.pictures import PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.report.sequence_section import build_outgoing_sequence_section, build_sequence_section
 
+NBSP = "\u00a0"
 WALKS = sf.Sequences.of([list("abcde")] * 3 + [list("abcdf")])
 RELEASE = sf.AnonymizeSequences(k=3).protect(WALKS)
 
@@ -37,9 +39,41 @@ def test_a_measure_without_a_value_is_undefined() -> None:
         ("Similarity of supports (SupSim)", "undefined"),
         ("F-measure", "undefined"),
         ("Supports moved", "undefined"),
-        ("Fewer patterns (M2)", "1"),
+        ("Fewer patterns (M2)", f"100{NBSP}%"),
         ("Smaller supports (M3)", "undefined"),
     )
+
+
+def test_measures_of_patterns_read_like_the_table_of_losses() -> None:
+    """Supports that doubled are a negative M3, and large sums have separators and no exponent."""
+    utility = {"frequent_before": 3.0, "frequent_after": 4.0, "lost_patterns": 0.0, "ghost_patterns": 1.0}
+    measures = {"support_distance": 106450.0, "support_distortion": -1.0166, "support_similarity": 0.528}
+    figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility | measures))
+    rows = {row[0]: row[1] for row in figures["Frequent patterns"].rows}
+    assert rows["Supports moved"] == "106,450"
+    assert rows["Smaller supports (M3)"] == f"−101.7{NBSP}%"
+    assert rows["Similarity of supports (SupSim)"] == f"53{NBSP}%"
+    assert "below 0" in LOSSES["support_distortion"][1]
+
+
+def test_the_page_that_leaves_counts_items_without_the_mark() -> None:
+    hidden = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="Δ").protect(WALKS)
+    items = by_title(build_outgoing_sequence_section(hidden.data))["Items"]
+    assert "Δ" not in [row[0] for row in items.rows]
+    assert items.caption.endswith("of the 5 most frequent. The mark Δ is in 4 sequences.")
+    plain = by_title(build_outgoing_sequence_section(WALKS))["Items"]
+    assert plain.caption.endswith("of the 6 most frequent.")
+
+
+def test_regions_of_merged_cells_are_not_called_cells() -> None:
+    """Dense regions are named after their first cell, and visits of all their cells count."""
+    cells = sf.Sequences.of([["r0c0", "r0c1"]] * 3)
+    figures = by_title(build_outgoing_sequence_section(cells))
+    assert figures["Visits"].caption.startswith("How often each region is visited. It is drawn at the cell")
+    assert "between regions" in figures["Flows"].caption
+    assert "strongest" not in figures["Flows"].caption
+    many = sf.Sequences.of([[f"r{row}c0", f"r{row}c1"] for row in range(151)])
+    assert "The 150 strongest are drawn." in by_title(build_outgoing_sequence_section(many))["Flows"].caption
 
 
 def test_the_page_that_leaves_compares_with_nothing() -> None:
@@ -80,6 +114,7 @@ def test_bars_are_drawn_as_long_as_their_numbers() -> None:
 def test_the_page_says_how_many_sequences_were_replaced_and_dropped() -> None:
     """A dropped sequence is not published as another; "xabc" is, and "abd", and then nothing else."""
     walks = sf.Sequences.of([["x"], list("abc"), list("abc"), list("abd"), list("yabc")])
+    assert build_sequence_section(RELEASE, WALKS, RELEASE.data, {}).intro.endswith("in common. None was dropped.")
     release = sf.AnonymizeSequences(k=2).protect(walks)
     assert [("".join(row)) for row in release.data.to_lists()] == ["abc", "abc", "ab", "abc"]
     assert release.details["moved"] == release.losses["changed_sequences"] == 2

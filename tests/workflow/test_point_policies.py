@@ -135,7 +135,7 @@ def test_init_drafts_a_grid_that_runs_and_is_drawn(folder: Path, monkeypatch: py
     assert all(finding.holds for finding in done.findings)
     pages = [path.read_text(encoding="utf-8") for path in sorted((folder / "out").rglob("*report*.html"))]
     assert pages
-    assert all("How often each cell of the grid is visited" in page for page in pages)
+    assert all("How often each region is visited" in page for page in pages)
 
 
 def test_degrees_are_told_by_their_names(folder: Path) -> None:

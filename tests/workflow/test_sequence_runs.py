@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.workflow.sequence_utility import choose_compared_support
 from sfumato.workflow.verification import read_release
 from tests.contract.examples import walks
+from tests.faults.test_tampering import resign
 
 HIDE = """
 [data]
@@ -82,6 +84,48 @@ def test_what_is_hidden_is_named_inside_and_not_outside(folder: Path) -> None:
         assert "→ clinic" not in path.read_text(encoding="utf-8")
     assert run.record["utility"]["ghost_patterns"] == 0
     assert run.record["utility"]["loss"] == pytest.approx(run.record["losses"]["loss"])
+
+
+def test_patterns_are_compared_at_the_support_at_which_none_may_become_frequent(folder: Path) -> None:
+    """Compared at another support, the report named ghosts beside the claim that there are none."""
+    text = HIDE.replace('mark = "Δ"', 'mark = "replace"\nmin_support = 5')
+    for asked, expected in (("", 5), ("[measure]\nmin_support = 0.2\n", 0.2)):
+        policy = sf.Policy.parse(text + asked, folder / "replace.toml")
+        assert choose_compared_support(policy) == expected
+    assert choose_compared_support(sf.Policy.read(folder / "hide.toml")) == 0.1
+    run = sf.run(sf.Policy.parse(text, folder / "replace.toml"), randomness=sf.Randomness.seeded(1))
+    assert run.record["utility"]["ghost_patterns"] == 0
+
+
+def _move_time(out: Path, by: str) -> Path:
+    """Change the time of the second row of a published file in the long form."""
+    path = out / "release" / "data.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[2] = lines[2].rpartition(",")[0] + f",{by}"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("time", ["0", "1.0", "99", "-1", "", "later"])
+def test_a_changed_time_is_noticed(folder: Path, time: str) -> None:
+    """One place later or earlier is another walk; 1.0 for 1 is not, but the file is no longer the certified one."""
+    out = sf.run(sf.Policy.read(folder / "anonymize.toml"), randomness=sf.Randomness.seeded(3)).out
+    assert sf.verify(out).holds
+    _move_time(out, time)
+    found = sf.verify(out)
+    assert not found.holds
+    assert any("data.csv" in problem for problem in found.problems)
+
+
+def test_a_changed_time_that_is_signed_again_breaks_the_claim(folder: Path) -> None:
+    """A forger who fits the checksums still publishes a walk that nobody else has."""
+    out = sf.run(sf.Policy.read(folder / "anonymize.toml"), randomness=sf.Randomness.seeded(3)).out
+    _move_time(out, "99")
+    resign(out, lambda body: None)
+    found = sf.verify(out)
+    assert not found.holds
+    assert not any("checksum" in problem or "signature" in problem for problem in found.problems)
+    assert any("sequence_anonymity" in problem or "occurs" in problem for problem in found.problems)
 
 
 def test_shuffled_sequences_are_the_same_ones(folder: Path) -> None:

@@ -49,15 +49,21 @@ def init_command(
     encoding: Encoding = "utf-8",
     decimal: Decimal = None,
     shape: Shape = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="Baskets, sequences, points: the column that says whose a row is.")
+    ] = None,
+    item: Annotated[str | None, typer.Option(help="Baskets, sequences: the item column of a long-form file.")] = None,
+    time: Annotated[str | None, typer.Option(help="Sequences, points: the column that says when.")] = None,
     as_json: Json = False,
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
-    from sfumato.workflow.draft_source import DraftSource
+    from sfumato.workflow.draft_source import DraftSource, LongColumns
     from sfumato.workflow.policy_draft import draft_policy, refuse_existing
 
     refuse_existing(out)
     with show_progress(as_json):
-        source = DraftSource.of(data, parse_shape(shape), separator, header, encoding, decimal)
+        columns_read = LongColumns(id_column, item, time)
+        source = DraftSource.of(data, parse_shape(shape), separator, header, encoding, decimal, columns_read)
         source = source.mark_missing(tuple(missing_mark or ()))
     asks = not yes and not as_json and can_ask()
     columns = None if sensitive is None else split_names(sensitive)

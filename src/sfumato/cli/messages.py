@@ -93,6 +93,15 @@ _OTHER_COMMANDS = {
 """What is typed for a command out of habit, and the command."""
 
 
+def list_row_notes(result: Audit) -> list[str]:
+    """What the custodian should know if a person seems to have several rows."""
+    from sfumato.workflow.draft_notes import note_points, note_several_rows
+    from sfumato.workflow.event_columns import note_events
+
+    points = list(note_points(proposal.column for proposal in result.proposals))
+    return [*note_several_rows(result.proposals), *(points or note_events(result.source, result.proposals))]
+
+
 def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
     """Print what is at risk."""
     _print_things(f"{result.source}: {result.rows:,} rows, {result.columns} columns", "")
@@ -103,6 +112,8 @@ def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
         _print_things(grid, "")
     for sentence in result.sentences():
         _print_things(sentence)
+    for note in list_row_notes(result):
+        _print_things(f"Note: {note}")
     if result.pairs:
         grid = _make_grid("two columns", "people singled out", title="\nThe riskiest pairs")
         for pair in result.pairs[:pairs]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -160,10 +161,42 @@ def find_patterns(job: MiningJob) -> pl.DataFrame:
         return _find_subsequences(job)
     if job.requests is not None:
         return _find_requested_sets(job, job.requests)
+    refuse_limits_of_sequences(job)
     wanted = PatternOptions(support, confidence, asked.kind, asked.max_length)
     found = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, wanted, job.out)
     warn_of_distortion(job.path)
+    warn_of_ignored_time(job.file)
     return found
+
+
+def refuse_limits_of_sequences(job: MiningJob) -> None:
+    """Refuse options about the order of items where the file is read as baskets, which have none."""
+    given = {
+        "--max-gap": job.patterns.max_gap is not None,
+        "--window": job.patterns.window is not None,
+        "--time": job.file.time != "time",
+    }
+    named = [name for name, is_given in given.items() if is_given]
+    if named:
+        raise PolicyError(
+            f"{job.path}: {' and '.join(named)} {'is' if len(named) == 1 else 'are'} about sequences, and the file is "
+            "read as baskets; add --sequences, or leave it out"
+        )
+
+
+def warn_of_ignored_time(file: MinedFile) -> None:
+    """Say that a file of baskets has a column of times, which baskets do not use."""
+    from sfumato.cli.terminal import print_line
+    from sfumato.workflow.event_columns import find_ignored_time
+
+    time = find_ignored_time(file.path, file.id_column, file.item, file.separator)
+    if time is not None:
+        option = "" if time == "time" else f" --time {shlex.quote(time)}"
+        print_line(
+            f'sfumato: {file.path} has a column "{time}" and was read as baskets, whose items have no order; to keep '
+            f"the order: --sequences{option}",
+            error=True,
+        )
 
 
 def _find_subsequences(job: MiningJob) -> pl.DataFrame:

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
+
+if TYPE_CHECKING:
+    from sfumato.workflow.points_section import PointsSection
 
 
 def region_command(
@@ -33,22 +36,43 @@ def region_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """Turn points of trajectories into sequences of regions."""
+    import numpy as np
+
+    from sfumato.data.trajectories import PointColumns, map_points_to_regions
     from sfumato.sequences import Sequences
-    from sfumato.workflow.points_section import PointsSection
 
     described = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
-    section = PointsSection(x=x, y=y, coordinates=coordinates, regions=described, split=_parse_split(split))
+    section = _check_section(
+        {"x": x, "y": y, "coordinates": coordinates, "regions": described, "split": _parse_split(split)}
+    )
     refuse_unsafe_outputs([out], [data, polygons, cells])
     with show_progress(as_json):
-        found = Sequences.from_points(data, **section.build_arguments(), id=id_column, time=time, separator=separator)
-        bare = Sequences(found.items, found.offsets, found.element_offsets, found.codes)
+        columns = PointColumns(id_column, time, x, y)
+        limits = {"coordinates": section.coordinates, "split": section.split, "separator": separator}
+        found = map_points_to_regions(data, section.regions.build(), columns, **limits)  # type: ignore[arg-type]
+        singles = np.arange(found.visits.size + 1)
+        bare = Sequences(found.names, found.offsets, singles, found.visits.astype(np.int32))
         bare.write(out)
-    visits = int(found.offsets[-1])
+    facts = {"sequences": len(bare), "regions": len(bare.items), "visits": len(found.visits)}
     if as_json:
-        print_json({"sequences": len(found), "regions": len(found.items), "visits": visits, "written": str(out)})
+        print_json(facts | {"points": found.points, "left_out": found.left_out, "written": str(out)})
         return
-    print_line(f"{len(found):,} sequences with {visits:,} visits of {len(found.items):,} regions. Written to {out}.")
+    counts = f"{facts['sequences']:,} sequences with {facts['visits']:,} visits of {facts['regions']:,} regions"
+    print_line(f"{counts}. Written to {out}.")
+    if found.left_out:
+        print_line(f"{found.left_out:,} of {found.points:,} points lie in no region and were left out.")
     print_line("They hold what people did, without their ids: keep the file private.")
+
+
+def _check_section(given: dict[str, Any]) -> PointsSection:
+    """The section of a policy that says the same; what is wrong with it, in words of the options."""
+    from sfumato.errors import PolicyError
+    from sfumato.workflow.points_section import PointsSection
+
+    try:
+        return PointsSection(**given)
+    except PolicyError as error:
+        raise PolicyError(str(error).removeprefix("PointsSection: ").removeprefix("regions: ")) from None
 
 
 def _describe_regions(
@@ -66,7 +90,10 @@ def _describe_regions(
         return {"kind": kind, "file": file}
     regions: dict[str, Any] = {"kind": "grid"} if dense is None else {"kind": "dense", "min_share": dense}
     if grid is not None:
-        regions |= dict(zip(("columns", "rows"), _parse_numbers(grid, "x", 2, "--grid 10x10"), strict=True))
+        sides = _parse_numbers(grid, "x", 2, "--grid 10x10")
+        if min(sides) < 1:
+            raise PolicyError("a grid has at least one column and one row, as in --grid 10x10")
+        regions |= dict(zip(("columns", "rows"), sides, strict=True))
     if bounds is not None:
         regions["bounds"] = _parse_numbers(bounds, ",", 4, "--bounds 0,0,100,100")
     return regions | ({} if cell is None else {"cell": cell})

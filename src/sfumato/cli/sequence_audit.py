@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -45,12 +44,9 @@ def audit_sequence_file(
     for sentence in findings.sentences():
         print_line(sentence)
     print_line()
-    if is_named:  # init detects columns by their usual names only
-        fields = ", ".join(f"{option} = {json.dumps(name, ensure_ascii=False)}" for option, name in columns.items())
-        print_line(f"Next, a policy: {fields} in its section [data], and the method anonymize_sequences.")
-    else:
-        given = {"--separator": separator, "--shape": shape}
-        print_line(f"Next, a policy to start from: {write_next_command(data, given)}")
+    named = {f"--{option}": name for option, name in columns.items() if name != option}
+    command = write_next_command(data, {"--separator": separator, "--shape": shape, **named})
+    print_line(f"Next, a policy to start from: {command}")
     return True
 
 

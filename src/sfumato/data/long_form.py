@@ -160,10 +160,10 @@ def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
 def explain_missing_column(path: Path | str, columns: tuple[str, ...]) -> DataError:
     """The header does not name the columns."""
     # The columns found are not listed: without a header they would be a row of data.
-    wanted = quote_names(columns)
+    line = ', or, if each line is a basket, the format "comma"' if len(columns) == 2 else ""
     return DataError(
-        f"{path}: the header lacks some of {wanted}; give other names, or the right separator, or, if each line is a "
-        'basket, the format "comma"'
+        f"{path}: the header lacks some of {quote_names(columns)}; give other names, as options or under [data], or "
+        f"the right separator{line}"
     )
 
 

@@ -4,8 +4,8 @@
 - **SPMF**: one sequence per line; ``-1`` closes an element, ``-2`` the sequence, and a ``-2`` alone is a sequence
   without elements. Comments, names and empty lines are as in :mod:`sfumato.data.basket_files`.
 - **Long form**: CSV, TSV or Parquet with one row for each (id, item, time). Items of one id at one time form one
-  element, and elements are ordered by time: as numbers or dates if the column holds them, otherwise as text, which
-  orders ISO dates correctly.
+  element, and elements are ordered by time: as numbers or dates if the column holds them, otherwise as text. Texts
+  whose numbers stand in another order as text are refused (:mod:`sfumato.data.time_columns`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data import basket_files as files
 from sfumato.data import long_form
 from sfumato.data.basket_files import TextTokens, Values
+from sfumato.data.time_columns import order_texts, read_text_times
 from sfumato.errors import DataError
 
 _ELEMENT_END = "-1"
@@ -173,6 +174,9 @@ def _check_marks(path: Path, tokens: TextTokens, closes: Flags, ends: Flags) -> 
 
 def _refuse_bad_lines(path: Path, tokens: TextTokens, is_bad: Flags, what: str) -> None:
     lines = np.unique(tokens.lines[is_bad])
+    if lines.size == 1:
+        verb, _, rest = what.partition(" ")
+        raise DataError(f"{path}: line {lines[0] + 1} {'does' if verb == 'do' else verb + 's'} {rest}")
     if lines.size:
         raise DataError(f"{path}: {lines.size} lines {what}; the first is line {lines[0] + 1}")
 
@@ -189,11 +193,8 @@ def _rank_times(path: Path, times: pl.Series) -> Ints:
     if times.dtype in (pl.Categorical, pl.Enum):
         times = times.cast(pl.String)
     if times.dtype == pl.String:
-        for number in (pl.Int64, pl.Float64):
-            numbers = times.cast(number, strict=False)
-            if not numbers.null_count() and not (number == pl.Float64 and numbers.is_nan().any()):
-                times = numbers
-                break
+        read = read_text_times(path, times)
+        times = order_texts(path, times) if read is None else read
     if not (times.dtype == pl.String or times.dtype.is_numeric() or times.dtype.is_temporal()):
         raise DataError(f'{path}: column "{times.name}" is {times.dtype}; times must be numbers, dates or text')
     return times.to_physical().rank("dense").cast(pl.Int64).to_numpy() - 1

@@ -18,6 +18,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data import long_form
 from sfumato.data.regions import Coordinates, Points, Regions
+from sfumato.data.time_columns import explain_no_times, read_text_times
 from sfumato.errors import DataError, PolicyError
 
 Split = Literal["day"] | float | None
@@ -72,6 +73,11 @@ def map_points_to_regions(
     trips = np.cumsum(is_new | _flag_splits(times, split)) - 1
     placed = regions.place(Points(x[order], y[order], trips, coordinates))
     kept = placed.regions >= 0
+    if not kept.any():
+        raise DataError(
+            f"{source}: none of {owners.size} points lies in a region; check the regions, and whether x and y are "
+            "exchanged"
+        )
     visits, trip_of = placed.regions[kept], trips[kept]
     if merge_repeats and visits.size:
         is_change = np.concatenate(([True], (visits[1:] != visits[:-1]) | (trip_of[1:] != trip_of[:-1])))
@@ -152,23 +158,17 @@ def _read_times(source: str, column: pl.Series, split: Split) -> Floats:
     if split is not None and split != "day" and (isinstance(split, bool | str) or not split > 0):
         raise PolicyError('split must be "day", a number of seconds above 0, or None')
     if column.dtype == pl.String:
-        numbers = column.cast(pl.Float64, strict=False)
-        if not numbers.null_count():
-            return _read_numbers(source, numbers)
-        column = _parse_dates(column)
+        read = None if column.null_count() else read_text_times(source, column)
+        if read is None:
+            raise explain_no_times(source, column)
+        return _read_numbers(source, read)
     if column.dtype in (pl.Date, pl.Datetime) or isinstance(column.dtype, pl.Datetime):
         if column.null_count():
-            raise DataError(f'{source}: "{column.name}" is no time in {column.null_count()} of {column.len()} rows')
+            raise DataError(
+                f'{source}: "{column.name}" is missing in {column.null_count()} of {column.len()} rows; drop them'
+            )
         return column.cast(pl.Datetime("us")).to_physical().to_numpy() / 1e6
     return _read_numbers(source, column)
-
-
-def _parse_dates(column: pl.Series) -> pl.Series:
-    """Text as dates, null where it is none."""
-    try:
-        return column.str.to_datetime(strict=False)
-    except pl.exceptions.ComputeError:  # not even the first one has a known form
-        return pl.Series(column.name, [None] * column.len(), dtype=pl.Datetime("us"))
 
 
 def _flag_splits(times: Floats, split: Split) -> Flags:

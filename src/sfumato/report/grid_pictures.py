@@ -51,17 +51,18 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
     visits, flows = visit_counts(*pair), flow_counts(*pair)
     strongest = flows.sort(list(reversed(sides)), descending=True, maintain_order=True).head(_FLOWS)
     seen = "" if original is None else ", before and after"
+    drawn = f" The {_FLOWS} strongest are drawn." if len(flows) > _FLOWS else ""
     return (
         _make_figure(
             "Visits",
-            f"How often each cell of the grid is visited{seen}.",
+            f"How often each region is visited{seen}. It is drawn at the cell of the grid that it is named after.",
             _draw_visits(visits, cells, sides),
             visits,
             sides,
         ),
         _make_figure(
             "Flows",
-            f"How often each step between cells is made{seen}. Lines keep to the right, like traffic.",
+            f"How often each step between regions is made{seen}. Lines keep to the right, like traffic.{drawn}",
             _draw_flows(strongest, cells, sides),
             flows,
             sides,

@@ -54,8 +54,14 @@ LOSSES = {
         "Over patterns frequent before and after, the mean of the smaller support divided by the larger.",
     ),
     "f_measure": ("F-measure", "Agreement of the frequent patterns before and after; 100 % is the same ones."),
-    "pattern_distortion": ("Fewer patterns (M2)", "By which share the number of frequent patterns fell."),
-    "support_distortion": ("Smaller supports (M3)", "The mean share of its support that a frequent pattern lost."),
+    "pattern_distortion": (
+        "Fewer patterns (M2)",
+        "By which share the number of frequent patterns fell; below 0, it rose.",
+    ),
+    "support_distortion": (
+        "Smaller supports (M3)",
+        "The mean share of its support that a frequent pattern lost; below 0, supports rose.",
+    ),
     "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
     "withheld_rules": ("Rules withheld", "Rules of the originals that are not published."),
     "invented_rules": ("Rules invented", "Published rules that the originals do not have."),

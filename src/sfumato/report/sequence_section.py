@@ -16,6 +16,7 @@ from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
+from sfumato.public.marked_items import MARK
 from sfumato.release import Release
 from sfumato.report import loss_words, wording
 from sfumato.report.grid_pictures import draw_grid_figures
@@ -29,6 +30,7 @@ _SECRETS = 12
 """How many items are drawn, and how many patterns are named."""
 _COMPARED = 2_000_000_000
 """Pairs of elements that are compared for distances, at most."""
+_DONE = {"delete": "deleted", "replace": "replaced or deleted", MARK: f"replaced by the mark {MARK}"}
 _SIDES = ("before", "after")
 _COLOURS = {"before": PALETTE["before"][0], "after": PALETTE["accent"][0]}
 _WIDEST = 220
@@ -59,7 +61,7 @@ def build_sequence_section(
         return ReportSection(
             "sequences",
             "What was hidden",
-            f"{count} to be hidden, with {marks} deleted, replaced or marked.",
+            f"{count} to be hidden, with {marks} {_DONE.get(release.method.mark, 'changed')}.",
             tuple(figures),
             notes,
         )
@@ -71,6 +73,8 @@ def _tell_fates(moved: int, dropped: int) -> str:
     """How many sequences were replaced by a frequent one, and how many have none to replace them."""
     one, many = "sequence was too rare and is", "sequences were too rare and are"
     replaced = f"{wording.count_noun(moved, one, many)} published as the frequent one with most in common."
+    if not dropped:
+        return f"{replaced} None was dropped."
     one, many = "sequence had nothing in common with any and was", "sequences had nothing in common with any and were"
     return f"{replaced} {wording.count_noun(dropped, one, many)} dropped."
 
@@ -96,7 +100,10 @@ def _list_notes(details: SequenceDetails) -> tuple[str, ...]:
     if details.bound is not None:
         bound, objective = wording.format_count(details.bound), wording.format_count(details.objective)
         return (f"At least {bound} changes are needed; this release has {objective}.",)
-    return (f"The tree was pruned {wording.count_noun(details.passes, 'time')}.",) if details.passes else ()
+    if not details.passes:
+        return ()
+    rounds = wording.count_noun(details.passes, "round")
+    return (f"Rare sequences were replaced in {rounds}, since replacing some can leave others rare.",)
 
 
 def _draw_secrets(release: Release, original: Sequences, published: Sequences, secrets: Sequence[Any]) -> ReportFigure:
@@ -131,13 +138,18 @@ def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
     ]
     caption = (
         "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts. "
-        "Frequent is what reaches min_support of the policy's section measure, a tenth of the originals unless set."
+        "Frequent is what reaches min_support of the policy's section measure; unless set, that of the method, or else "
+        "a tenth of the originals."
     )
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
-    rows = tuple(
-        (loss_words.LOSSES[name][0], f"{utility[name]:.4g}" if name in utility else "undefined") for name in names
-    )
+    rows = tuple((loss_words.LOSSES[name][0], _format_measure(name, utility.get(name))) for name in names)
     return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]
+
+
+def _format_measure(name: str, value: float | None) -> str:
+    if value is None:
+        return "undefined"
+    return wording.format_percent(value) if name in loss_words.SHARES else wording.format_count(value)
 
 
 def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:
@@ -195,9 +207,12 @@ def _draw_steps(published: Sequences, original: Sequences | None = None) -> Repo
 
 def _draw_items(published: Sequences, original: Sequences | None = None) -> ReportFigure:
     several = [count_holders(data) for data in (original, published) if data is not None]
+    marked = several[0].pop(MARK, 0) if original is None else 0
     common = sorted(several[0], key=lambda item: (-several[0][item], item))[:_MOST]
     counts = [[owners.get(item, 0) for item in common] for owners in several]
     caption = f"How many sequences hold each item, of the {len(common)} most frequent."
+    if marked:
+        caption += f" The mark {MARK} is in {wording.count_noun(marked, 'sequence')}."
     return _build_pair_figure("Items", caption, [wording.shorten_label(item) for item in common], counts, "Item")
 
 

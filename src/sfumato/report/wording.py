@@ -154,6 +154,8 @@ def format_percent(share: float | None) -> str:
     """A share as a percentage, with an extra digit if it is small."""
     if share is None:
         return "–"
+    if share < 0:
+        return f"−{format_percent(-share)}"
     hundred = share * 100
     if hundred in (0, 100):
         return f"{hundred:.0f}{NBSP}%"

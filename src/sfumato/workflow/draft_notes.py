@@ -24,7 +24,17 @@ _LONG, _DIFFERENT = 10, 0.9
 
 def note_several_rows(proposals: Iterable[RoleProposal]) -> Iterator[str]:
     """Models count rows: a person of several rows is hidden among their own."""
-    names = [
+    names = list_repeated_owners(proposals)
+    if names:
+        yield (
+            f"Values of {quote_names(names)} repeat. If a person has several rows, k counts rows and not people: make "
+            "one row of each person's first."
+        )
+
+
+def list_repeated_owners(proposals: Iterable[RoleProposal]) -> list[str]:
+    """The columns that name people and whose values come again in other rows."""
+    return [
         proposal.column
         for proposal in proposals
         if proposal.role is Role.IDENTIFYING
@@ -32,11 +42,6 @@ def note_several_rows(proposals: Iterable[RoleProposal]) -> Iterator[str]:
         and proposal.distinct >= ENOUGH
         and proposal.distinct_share < _REPEATED
     ]
-    if names:
-        yield (
-            f"Values of {quote_names(names)} repeat. If a person has several rows, k counts rows and not people: make "
-            "one row of each person's first."
-        )
 
 
 def note_many_columns(proposals: Iterable[RoleProposal]) -> Iterator[str]:
@@ -80,7 +85,7 @@ def note_points(columns: Iterable[str]) -> Iterator[str]:
         shown = quote_names(plain[name] for name in (*sorted(places), *sorted(times)))
         yield (
             f"The rows look like points of trips ({shown}), and here each point counts as a person. To hide whole "
-            'trips, give the column of those who moved the name "id", and draft again with --shape points.'
+            "trips, draft again with --shape points, and name the column of those who moved with --id."
         )
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -42,6 +42,32 @@ _LINES = 200
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
+class LongColumns(NamedTuple):
+    """The columns of a file with one row for each (id, item) or (id, item, time); None for those of the usual names."""
+
+    id: str | None = None
+    item: str | None = None
+    time: str | None = None
+
+    @property
+    def owner(self) -> str:
+        """Whose basket or sequence a row belongs to."""
+        return self.id or "id"
+
+    @property
+    def what(self) -> str:
+        """The item."""
+        return self.item or "item"
+
+    @property
+    def when(self) -> str:
+        """What orders the items of a sequence."""
+        return self.time or "time"
+
+
+_USUAL = LongColumns()
+
+
 @dataclass(frozen=True)
 class DraftSource:
     """A data file, and how it is read."""
@@ -56,6 +82,8 @@ class DraftSource:
     missing_marks: tuple[str, ...] = MISSING_MARKS
     decimal: str = "."
     """The sign before decimals; a comma is noticed."""
+    columns: LongColumns = _USUAL
+    """Of a file with one item or one point in each row."""
 
     @classmethod
     def of(
@@ -66,11 +94,12 @@ class DraftSource:
         header: bool | None = None,
         encoding: str = "utf-8",
         decimal: str | None = None,
+        columns: LongColumns = _USUAL,
     ) -> DraftSource:
         """Look at the beginning of a file."""
         _refuse_policy(path)
-        found = shape or detect_shape(str(path))
-        source = cls(str(path), found, separator, header, encoding, decimal=decimal or ".")
+        found = shape or (detect_long_form(str(path), separator, columns) if any(columns) else detect_shape(str(path)))
+        source = cls(str(path), found, separator, header, encoding, decimal=decimal or ".", columns=columns)
         if found != "table" or source.path == DEMO:
             return source
         if header is None and source.is_text:
@@ -126,20 +155,21 @@ class DraftSource:
     @cached_property
     def baskets(self) -> Baskets:
         """The baskets."""
-        return Baskets.read(self.path, separator=self.separator)
+        return Baskets.read(self.path, separator=self.separator, id=self.columns.owner, item=self.columns.what)
 
     @cached_property
     def sequences(self) -> Sequences:
         """The sequences; those of regions, if the file holds points."""
         if self.shape == "points":
             return self.points.read()
-        return Sequences.read(self.path, separator=self.separator)
+        owner, what, when = self.columns.owner, self.columns.what, self.columns.when
+        return Sequences.read(self.path, separator=self.separator, id=owner, item=what, time=when)
 
     @cached_property
     def points(self) -> PointFile:
         """The file as one of points."""
         header = read_header(self.path, self.separator)
-        return PointFile.of(self.path, self.separator, header)
+        return PointFile.of(self.path, self.separator, header, self.columns.id, self.columns.time)
 
     @cached_property
     def noticed_marks(self) -> tuple[MissingMark, ...]:
@@ -239,6 +269,14 @@ def detect_shape(path: str) -> DataShape:
     if _agree_on_columns(lines):
         return _name_long_form(re.split(r"[,;\t|]", lines[0].replace('"', "")))
     return "baskets" if _look_like_baskets(lines, file.name.lower()) or _have_commas(lines) else "table"
+
+
+def detect_long_form(path: str, separator: str | None, columns: LongColumns) -> DataShape:
+    """What a file holds whose columns were named: points, sequences if there is a time, or else baskets."""
+    header = read_header(path, separator)
+    if columns.item is None and find_point_columns(header, columns.id, columns.time) is not None:
+        return "points"
+    return "sequences" if columns.time is not None or columns.when in header else "baskets"
 
 
 def _name_long_form(header: list[str]) -> DataShape:

@@ -128,7 +128,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
         advice = advise_on_loss(methods, original, published, lost, tried)
-        record["advice"] = [*advice, *side.list_notes()]
+        record["advice"] = [*advice, *side.list_notes(), *_note_reading(policy, given)]
         run_account = replace(
             run_account,
             differences=differences,
@@ -269,6 +269,15 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
     forgotten = linkable and not any(isinstance(attack, Linking) for attack in attacks)
     return (Linking(), *attacks) if forgotten else attacks
+
+
+def _note_reading(policy: Policy, given: Any) -> tuple[str, ...]:
+    """What of the file was not read."""
+    if given is not None or policy.shape != "baskets":
+        return ()
+    from sfumato.workflow.event_columns import note_ignored_time
+
+    return tuple(note_ignored_time(policy))
 
 
 def _commit_to_input(policy: Policy) -> Commitment | None:

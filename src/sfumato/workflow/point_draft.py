@@ -39,13 +39,21 @@ class PointFile(NamedTuple):
     section: PointsSection
 
     @classmethod
-    def of(cls, path: str, separator: str | None, header: Iterable[str]) -> PointFile:
+    def of(
+        cls,
+        path: str,
+        separator: str | None,
+        header: Iterable[str],
+        owner: str | None = None,
+        time: str | None = None,
+    ) -> PointFile:
         """Look at the coordinates; every point lies in the grid."""
-        columns = find_point_columns(header)
+        columns = find_point_columns(header, owner, time)
         if columns is None:
             raise DataError(
                 f"{path}: a file of points has a column of each kind, by one of these names: {', '.join(_OWNERS[:8])}; "
-                f"{', '.join(_TIMES)}; x, y or longitude, latitude; rename them, or name them under [data] in a policy"
+                f"{', '.join(_TIMES)}; x, y or longitude, latitude; name the first two with --id and --time, or all of "
+                "them under [data] in a policy"
             )
         frame = read_named_columns(path, tuple(columns), separator).frame
         x, y = (frame[name].cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy() for name in columns[2:])
@@ -91,10 +99,10 @@ class PointFile(NamedTuple):
         ]
 
 
-def find_point_columns(header: Iterable[str]) -> PointColumns | None:
-    """The columns of a file of points by their names; None if one is missing."""
+def find_point_columns(header: Iterable[str], owner: str | None = None, time: str | None = None) -> PointColumns | None:
+    """The columns of a file of points, by their names unless they are given; None if one is missing."""
     names = list(header)
-    time, owner = _find_name(names, _TIMES), _find_name(names, _OWNERS)
+    time, owner = time or _find_name(names, _TIMES), owner or _find_name(names, _OWNERS)
     for first, second in (_EARTH, _PLANE):
         x, y = _find_name(names, first), _find_name(names, second)
         if owner and time and x and y:

@@ -15,7 +15,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,6 +49,7 @@ from sfumato.workflow.draft_notes import (
     note_unnamed_columns,
 )
 from sfumato.workflow.draft_source import DraftSource
+from sfumato.workflow.event_columns import note_baskets_with_time, note_events
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.sequence_draft import write_sequence_methods
 from sfumato.workflow.toml_text import quote_toml_text, write_comment, write_entry, write_list
@@ -138,12 +139,18 @@ def draft_policy(
             if source.shape == "baskets"
             else write_sequence_methods(source.sequences, source.path, chosen, k)
         )
-        notes = tuple(note_different_sequences(source.sequences)) if source.shape == "sequences" else ()
-        draft = PolicyDraft(path, _join_sections(head, methods, _write_output()), {}, notes)
+        draft = PolicyDraft(path, _join_sections(head, methods, _write_output()), {}, tuple(_note_order(source)))
     else:
         draft = _draft_table_policy(source, path, chosen, head, k, sensitive)
     Policy.parse(draft.text, path)  # a draft that cannot be read is a fault of ours
     return draft
+
+
+def _note_order(source: DraftSource) -> Iterable[str]:
+    """What the custodian should know about the order of items."""
+    if source.shape == "sequences":
+        return note_different_sequences(source.sequences)
+    return note_baskets_with_time(source) if source.shape == "baskets" else ()
 
 
 def _draft_table_policy(
@@ -247,7 +254,8 @@ def _write_reading(source: DraftSource) -> list[str]:
     if source.shape == "points":
         return source.points.write_reading()
     if source.shape != "table":
-        return [write_entry("separator", source.separator)] if source.separator else []
+        read = {"separator": source.separator, **source.columns._asdict()}
+        return [write_entry(name, value) for name, value in read.items() if value]
     lines = _write_text_reading(source) if source.is_text else []
     if source.dates:
         lines.append(write_entry("dates", source.dates, "how dates are written; they are published as 2009-06-30"))
@@ -355,7 +363,9 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
         notes.append('Numbers have a decimal comma (decimal = ","), and are published as 1.5.')
     removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
     notes += find_misread_columns(source.frame.drop(removed)).explain()
-    notes += [*note_many_columns(proposals), *note_several_rows(proposals), *note_points(source.frame.columns)]
+    points = list(note_points(source.frame.columns))
+    events = points or list(note_events(source.path, proposals))
+    notes += [*note_many_columns(proposals), *note_several_rows(proposals), *events]
     if removed:
         notes.append(f"Not released: {quote_names(removed)}.")
     return tuple(notes)

@@ -148,7 +148,8 @@ class MeasureSection(Description):
     classify: str | None = None
     """A column that models learn to predict, from the release and from the originals; takes some seconds."""
     min_support: Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)] = 0.1
-    """For sequences: the support from which frequent patterns are compared, as a number or a share of them."""
+    """For sequences: the support from which frequent patterns are compared, as a number or a share of them; if omitted,
+    that of `hide_sequences` where it has one."""
 
 
 class OutputSection(Description):

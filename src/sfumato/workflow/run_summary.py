@@ -159,9 +159,9 @@ def _measure_utility_without_columns(
 ) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
     if isinstance(published, Sequences):
-        from sfumato.workflow.sequence_utility import measure_sequence_utility
+        from sfumato.workflow.sequence_utility import choose_compared_support, measure_sequence_utility
 
-        return measure_sequence_utility(published, original, release, policy.measure.min_support)
+        return measure_sequence_utility(published, original, release, choose_compared_support(policy))
     if isinstance(published, Rules):
         return {"loss": _measure_rule_loss(published, original, release)}
     if isinstance(published, Patterns):

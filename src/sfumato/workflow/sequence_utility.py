@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from sfumato.details import SequenceDetails
 from sfumato.errors import PolicyError
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
@@ -12,9 +14,21 @@ from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support
 from sfumato.release import Release
 from sfumato.sequences import Sequences
+from sfumato.workflow.policy import Policy
 
 MOST_PATTERNS = 20_000
 """With more frequent patterns than this, they are not compared: that would take longer than the method."""
+
+
+def choose_compared_support(policy: Policy) -> Support:
+    """The support from which patterns are compared: what was asked for, or that of a method which promises no ghost.
+
+    At another support than the promised one there may be ghosts, and a report would seem to contradict the claim.
+    """
+    promised = [support for method in policy.methods() if (support := getattr(method, "min_support", None)) is not None]
+    if promised and "min_support" not in policy.measure.model_fields_set:
+        return cast("Support", promised[-1])
+    return policy.measure.min_support
 
 
 def measure_sequence_utility(

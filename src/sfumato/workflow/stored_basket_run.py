@@ -57,6 +57,8 @@ def _run_in_scratch(
     from sfumato.workflow.pipeline import build_record, certify, refuse_broken
 
     key = load_signing_key()
+    from sfumato.workflow.event_columns import note_ignored_time
+
     report_progress("reading")
     original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
     sealed = commit_to_source(policy.data.path)
@@ -74,7 +76,7 @@ def _run_in_scratch(
         record["removed_columns"] = []
         record["signer"] = format_public_key(key)
         decision = decide(policy, record, attacks, published, original)
-        record["advice"] = list(list_advice(record, release))
+        record["advice"] = [*note_ignored_time(policy), *list_advice(record, release)]
         outgoing = build_outgoing_certificate(record, published)
         account = gather_outgoing_account(outgoing.model_dump(mode="json"), published)
         certificate = certify(account, outgoing, key, staging, refused=bool(decision.refusals))

@@ -98,7 +98,7 @@ class HideSequences(Method):
     window: int | None = Field(default=None, ge=1, strict=True)
     """How many elements a match may span; any number if omitted."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `exact` may search for something better."""
+    """How long `exact` may search for something better; the other strategies always finish."""
 
     @field_validator("patterns", mode="before")
     @classmethod

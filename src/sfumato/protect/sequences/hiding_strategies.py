@@ -13,8 +13,11 @@ import numpy as np
 
 from sfumato.arrays import Floats, Ints
 from sfumato.progress import report_progress
+from sfumato.protect.sequences.row_weights import RowWeights
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 
+_LONG = 1000
+"""A sequence of so many elements may take seconds."""
 Choose = Callable[[Floats], int]
 """Which item of a sequence to mark, from the number of matches that need each."""
 
@@ -27,8 +30,9 @@ def hide_in_two_stages(draft: SequenceDraft, thresholds: Ints, strategy: str, ge
     """
     rows = order_rows(draft, thresholds, generator, at_random=strategy[1] == "R")
     choose = _choose_heaviest if strategy[0] == "H" else _make_random_choice(generator)
+    lengths = np.diff(draft.data.offsets)
     for done, row in enumerate(rows.tolist()):
-        if done % 256 == 0:
+        if done % 256 == 0 or lengths[row] >= _LONG:
             report_progress("hiding patterns", done, len(rows))
         excess = draft.supports > thresholds
         if not excess.any():
@@ -48,10 +52,10 @@ def order_rows(draft: SequenceDraft, thresholds: Ints, generator: np.random.Gene
 
 def clean_row(draft: SequenceDraft, row: int, targets: Sequence[int], choose: Choose) -> None:
     """Mark items of a sequence until no target matches, and nothing that did not match before."""
-    begin, held = draft.begin_of(row), draft.totals[:, row] > 0
-    forbidden = draft.list_forbidden(row, targets)
-    while (weights := draft.weigh(row, forbidden)).any():
-        draft.alive[begin + choose(weights)] = False
+    held = draft.totals[:, row] > 0
+    weights = RowWeights(draft, row, draft.list_forbidden(row, targets))
+    while weights.values.any():
+        weights.mark(choose(weights.values))
     rows = np.array([row])
     for index in range(len(draft.patterns)):
         draft.totals[index, row] = draft.count(index, rows)[0] if draft.totals[index, row] else 0.0

@@ -16,6 +16,7 @@ from sfumato.mine.sequences.containment import flag_rows
 from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.marked_sequences import delete_marked
+from sfumato.protect.sequences.row_weights import weigh_near
 from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
 from sfumato.sequences import Sequences
 
@@ -47,7 +48,7 @@ def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: 
         if code == old or code in codes[element]:
             continue
         codes[place], draft.alive[place] = code, True
-        if not draft.weigh(row, banned).any():
+        if not weigh_near(draft, place, banned).any():
             return
         draft.alive[place] = False
     codes[place] = old

@@ -10,9 +10,11 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.baskets import Item
+from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 
 UNBOUNDED = 1 << 40
+_ROWS_AT_ONCE = 1000
 Pattern = tuple[tuple[Item, ...], ...]
 
 
@@ -85,8 +87,14 @@ class SequenceDraft:
         from sfumato.kernels.sequences.matching import count_matches
 
         totals = np.zeros(len(rows))
-        if self.patterns[index] is not None:
-            count_matches(self.elements, self._offsets, self.patterns[index], rows.astype(np.int64), totals)
+        # In parts, since compiled code cannot be interrupted.
+        parts = range(0, len(rows) if self.patterns[index] is not None else 0, _ROWS_AT_ONCE)
+        for first in parts:
+            if first:
+                report_progress("counting matches", first, len(rows))
+            part = slice(first, first + _ROWS_AT_ONCE)
+            chosen = rows[part].astype(np.int64)
+            count_matches(self.elements, self._offsets, self.patterns[index], chosen, totals[part])
         return totals
 
     def list_forbidden(self, row: int, targets: Sequence[int]) -> list[int]:
@@ -96,14 +104,25 @@ class SequenceDraft:
 
     def weigh(self, row: int, indices: Sequence[int]) -> Floats:
         """For each item of a sequence, how many matches of some patterns need it."""
-        from sfumato.kernels.sequences.matching import weigh_items, weigh_single_items
-
         first, last = (int(bound) for bound in self.data.offsets[row : row + 2])
         weights = np.zeros(int(self.data.element_offsets[last] - self.data.element_offsets[first]))
         for index in indices:
-            weigh = weigh_single_items if self._is_plain[index] else weigh_items
-            self.totals[index, row] = weigh(self.elements, first, last, self.patterns[index], weights)
+            self.totals[index, row] = self._add_weights(index, first, last, weights)
         return weights
+
+    def weigh_elements(self, indices: Sequence[int], first: int, last: int) -> Floats:
+        """The same for some elements of a sequence, of matches within them."""
+        weights = np.zeros(int(self.data.element_offsets[last] - self.data.element_offsets[first]))
+        for index in indices:
+            self._add_weights(index, first, last, weights)
+        return weights
+
+    def _add_weights(self, index: int, first: int, last: int, weights: Floats) -> float:
+        """Add how many matches of a pattern need each item of some elements; returns how many there are."""
+        from sfumato.kernels.sequences.matching import weigh_items, weigh_single_items
+
+        weigh = weigh_single_items if self._is_plain[index] else weigh_items
+        return float(weigh(self.elements, first, last, self.patterns[index], weights))
 
     def find_match(self, row: int, index: int) -> Ints | None:
         """The items of one match of a pattern in a sequence, as indices into the codes; None if there is none."""
