@@ -27,7 +27,7 @@ from tests.contract.canaries import (
     write_policy,
 )
 from tests.contract.examples import METHOD_EXAMPLES, Example
-from tests.contract.test_methods import released
+from tests.contract.releases import released
 
 LONG = {"partition"}
 """Examples that take longer than twenty seconds; others of their family are tried in each run."""

@@ -22,10 +22,10 @@ from sfumato.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
-from sfumato.randomness import Randomness
 from sfumato.report.loss_words import find_loss_words
 from sfumato.workflow.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import make_once, released
 from tests.contract.test_attacks import noise
 
 each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
@@ -35,15 +35,6 @@ each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: e
 def test_json_round_trip(example: Example) -> None:
     kind = type(example.subject)
     assert kind.model_validate_json(example.subject.model_dump_json()) == example.subject
-
-
-def released(example: Example, data: Any, seed: int | None = 1) -> sf.Release:
-    """A release of some data; a method with a secret draws its key first."""
-    chance = Randomness.secure() if seed is None else Randomness.seeded(seed)
-    if isinstance(example.subject, KeyedMethod):
-        return example.subject.protect(data, example.subject.new_key(data, chance))
-    release: sf.Release = example.subject.protect(data, randomness=chance)
-    return release
 
 
 def cells_of(data: Any) -> Any:
@@ -74,7 +65,7 @@ def test_same_chance_same_release(example: Example) -> None:
 
 @each
 def test_it_gives_the_shape_it_says(example: Example) -> None:
-    assert find_shape(released(example, example.data()).data).name == example.subject.gives
+    assert find_shape(make_once(example).release.data).name == example.subject.gives
 
 
 @tables(METHOD_EXAMPLES)
@@ -97,7 +88,7 @@ def test_claims_hold_by_independent_measures(example: Example) -> None:
 
 @each
 def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
-    for claim in released(example, example.data()).claims:
+    for claim in make_once(example).release.claims:
         arguments = {} if claim.needs_original else dict(claim.arguments)
         assert claim.measure in CHECKS, (
             f'"{claim.property}" is claimed, and nothing checks it: write a measure in src/sfumato/measure under '
@@ -139,7 +130,7 @@ def test_checks_that_count_see_what_is_not_there() -> None:
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_check_can_fail(kind: type[sf.Method]) -> None:
     own = [one for one in METHOD_EXAMPLES if type(one.subject) is kind]
-    left = {claim.measure for one in own for claim in released(one, one.data()).claims} - BROKEN_BY_THEIR_OWN_TESTS
+    left = {claim.measure for one in own for claim in make_once(one).release.claims} - BROKEN_BY_THEIR_OWN_TESTS
     others = [one for one in METHOD_EXAMPLES if ", " not in one.name and one.subject.shape == kind.shape]
     for one in (*own, *others):  # a check of several methods may be broken by the forgery of another
         left -= broken_by(one, forgeries_of(one), left) if left else set()
@@ -157,8 +148,7 @@ def forgeries_of(example: Example) -> list[Callable[[Any], Any]]:
 
 def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]], tried: Collection[str] = CHECKS) -> set[str]:
     """The measures, of those tried, that refuse a claim of the method, of releases that it did not make."""
-    data = example.data()
-    release = released(example, data)
+    _, data, release = make_once(example)
     claims = [claim for claim in release.claims if claim.measure in tried]
     details = replace(release.details, rows=np.arange(len(data)))
     broken = set()
@@ -175,8 +165,7 @@ def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]], tried
 
 @tables(tuple(e for e in METHOD_EXAMPLES if not e.subject.by_chance and not isinstance(e.subject, KeyedMethod)))
 def test_it_is_truthful_if_it_says_so(example: Example) -> None:
-    data = example.data()
-    release = released(example, data)
+    _, data, release = make_once(example)
     names, rows = list(data.quasi_identifying), release.details["rows"]
     originals, shown = data.frame.select(names), release.data.frame.select(names)
     blanks = [pl.coalesce(shown[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
@@ -189,7 +178,7 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
 
 @each
 def test_losses_and_details_are_named(example: Example) -> None:
-    release = released(example, example.data())
+    release = make_once(example).release
     assert "loss" in release.losses, 'give Release(losses={"loss": …}): what was lost, as a share from 0 to 1'
     loss = release.losses["loss"]
     assert 0 <= loss <= 1, f"its loss is {loss}: divide what was lost by what there was, to get a share from 0 to 1"
@@ -205,8 +194,8 @@ def test_losses_and_details_are_named(example: Example) -> None:
 
 @tables(METHOD_EXAMPLES)
 def test_every_column_has_a_statement(example: Example) -> None:
-    data = example.data()
-    unsaid = set(data.frame.columns) - {change.column for change in released(example, data).changes}
+    _, data, release = make_once(example)
+    unsaid = set(data.frame.columns) - {change.column for change in release.changes}
     assert not unsaid, (
         f"nothing is stated about {unsaid}: give Release(changes=state_changes(self, data, published, …))"
     )
@@ -214,7 +203,7 @@ def test_every_column_has_a_statement(example: Example) -> None:
 
 @each
 def test_claims_and_loss_are_in_words(example: Example) -> None:
-    release = released(example, example.data())
+    release = make_once(example).release
     wordless = {claim.property for claim in release.claims if not claim.meaning}
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
     tag = example.subject.method
@@ -226,8 +215,8 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
 @tables(tuple(e for e in METHOD_EXAMPLES if not isinstance(e.subject, KeyedMethod)))
 def test_its_footprint_is_true(example: Example) -> None:
     """A policy decides by footprints which methods fit together; one that says too little lets a claim break."""
-    data = example.data()
-    footprint, release = example.subject.footprint(data), released(example, data)
+    _, data, release = make_once(example)
+    footprint = example.subject.footprint(data)
     frame, rows = release.data.frame, release.details["rows"]
     cure = "say so in its `footprint` (`trace_columns` and others in protect/footprint.py)"
     own = [name for name in frame.columns if name not in footprint.changes]
@@ -265,8 +254,7 @@ def test_a_table_without_roles_is_refused(example: Example) -> None:
 @tables(METHOD_EXAMPLES)
 def test_the_release_can_be_pickled_and_shows_no_cell(example: Example) -> None:
     """Notebooks and process pools pickle; logs print."""
-    data = example.data()
-    release = released(example, data)
+    _, data, release = make_once(example)
     assert pickle.loads(pickle.dumps(release.data.frame)).equals(release.data.frame)
     shown = repr(data)
     assert not any(str(name) in shown for name in data.frame[data.frame.columns[0]].to_list())

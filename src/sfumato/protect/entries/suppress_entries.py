@@ -321,16 +321,17 @@ class SuppressEntries(Method):
         )
 
     def _claim_truth(self) -> tuple[Claim, ...]:
-        """Nothing published is false; midpoints of intervals are nobody's values, so they are not covered."""
-        if self.discretize:
-            return ()
+        """Nothing published is false; midpoints of intervals are nobody's values, so their columns are left out."""
+        cut = tuple(self.discretize)
+        where = f" outside {', '.join(cut)}" if cut else ""
         return (
             Claim(
-                property="changed_cells",
+                property="changed_in_other_columns" if cut else "changed_cells",
                 threshold=0,
                 bound="exactly",
                 measure="changed_cells",
+                arguments={"besides": cut} if cut else {},
                 needs_original=True,
-                meaning="Every entry that is not blank is the original one.",
+                meaning=f"Every entry{where} that is not blank is the original one.",
             ),
         )
