@@ -6,10 +6,10 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Set
 from dataclasses import replace
 from math import log
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,12 +17,12 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
-from sfumato.report.loss_words import find_loss_words
 from sfumato.workflow.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_once, released
@@ -206,10 +206,37 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
     release = make_once(example).release
     wordless = {claim.property for claim in release.claims if not claim.meaning}
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
-    tag = example.subject.method
-    assert find_loss_words(tag) != find_loss_words("no method"), (
-        f'let {type(example.subject).__name__} tell the report: loss_meaning: ClassVar[str] = "Of …, the share that …."'
+    wrong = explain_loss_words(type(example.subject), {change.kind for change in release.changes})
+    assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def explain_loss_words(method: type[sf.Method], stated: Set[ChangeKind]) -> str:
+    """What is wrong with the words of a method for its loss, and the cure; empty if nothing is."""
+    kinds = {kind for kind in stated if kind.meaning.loss_words is not None}
+    has_words = method.loses_detail or (len(kinds) == 1 and stated - kinds <= {ChangeKind.KEPT, ChangeKind.DROPPED})
+    own = method.loss_meaning != "" or method.kept_meaning != sf.Method.kept_meaning
+    if has_words and own:
+        line = "loses_detail" if method.loses_detail else f"the line of {next(iter(kinds)).name} in change_kinds.py"
+        return f"remove loss_meaning and kept_meaning, which may be untrue: {line} has the words for its loss"
+    if has_words or (method.loss_meaning and method.kept_meaning != sf.Method.kept_meaning):
+        return ""
+    return (
+        'no kind of change that it states has words for its loss: write loss_meaning: ClassVar[str] = "Of …, the share '
+        'that …." and kept_meaning: ClassVar[tuple[str, str]] = ("of … kept", "in …"), and have somebody else read them'
     )
+
+
+def test_words_for_a_loss_that_are_there_already_are_noticed() -> None:
+    class Told(sf.RoundNumbers):
+        loss_meaning: ClassVar[str] = "Of all people, the share that was harmed."
+
+    class Silent(sf.SuppressEntries):
+        kept_meaning: ClassVar[tuple[str, str]] = sf.Method.kept_meaning
+
+    assert explain_loss_words(sf.RoundNumbers, {ChangeKind.KEPT, ChangeKind.ROUNDED}) == ""
+    assert "the line of ROUNDED" in explain_loss_words(Told, {ChangeKind.KEPT, ChangeKind.ROUNDED})
+    assert "write loss_meaning" in explain_loss_words(sf.RoundNumbers, {ChangeKind.OTHER})
+    assert "write loss_meaning" in explain_loss_words(Silent, {ChangeKind.BLANKED})
 
 
 @tables(tuple(e for e in METHOD_EXAMPLES if not isinstance(e.subject, KeyedMethod)))

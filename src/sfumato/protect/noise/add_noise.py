@@ -93,8 +93,6 @@ class AddNoise(Method):
         broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
         return "for study" if broken else "stable"
 
-    loss_meaning: ClassVar[str] = "Of the spread (variance) of the published numbers, the share that is noise."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of the spread is data", "variance of noisy columns; the rest is noise")
     public_fields: ClassVar[tuple[str, ...]] = (
         "columns",
         "kind",
