@@ -102,8 +102,8 @@ def test_what_a_report_says_of_sequences_is_what_a_diff_shows(example: Example, 
     said = read_losses(done.out / "private" / "report.html")
     assert "basket" not in cut_losses(done.out / "private" / "report.html")
     assert len(set(said["Loss"])) == 1, (
-        f'{example.name}: losses["loss"] is {said["Loss"][0]}, and {said["Loss"][1]} when measured on the file: compute '
-        "the elements deleted and inserted as a share of those before and after"
+        f'{example.name}: losses["loss"] is {said["Loss"][0]}, and {said["Loss"][1]} when measured on the file: let it '
+        "be the elements deleted and inserted, as a share of those before and after"
     )
     dropped = parse_count(said["Sequences dropped"][0]) if "Sequences dropped" in said else 0
     assert len(after) == len(before) - dropped

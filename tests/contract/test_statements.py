@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 import sfumato as sf
-from sfumato.change import ChangeKind
+from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import CellDifference, LossMeasure
 from sfumato.protect import METHODS
 from tests.contract.column_pairs import Pair, pair_column
@@ -119,6 +121,58 @@ def test_the_report_knows_that_labels_show_the_loss(kind: type[sf.Method]) -> No
             f"{kind.__name__}: say loses_detail: ClassVar[bool] = {labelled}; its cells are "
             f"{'labels of their originals, which show' if labelled else 'no labels, and do not show'} what was lost"
         )
+
+
+CHANCE = tuple(
+    kind
+    for kind in ChangeKind
+    if kind.meaning.loss is LossMeasure.PUBLISHED_LAW or (kind.meaning.known_to_nobody and kind is not ChangeKind.CODED)
+)
+"""Kinds of change by chance."""
+
+
+def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], laws: Collection[str]) -> str:
+    """What a method says falsely of chance, or does not say, and the cure; empty if nothing."""
+    drawn = [change for change in changes if change.kind in CHANCE]
+    cure = 'by_chance: ClassVar[bool] = True, truthful: ClassVar[bool] = False and utility = "chance"'
+    if drawn and not method.by_chance:
+        return f'it states ChangeKind.{drawn[0].kind.name} of "{drawn[0].column}", which is chance: say {cure}'
+    if method.by_chance and method.truthful:
+        return "it says by_chance and truthful, and what is drawn by chance is not the truth: say truthful = False"
+    if method.by_chance and method.utility == "classes":
+        return 'it says by_chance, and classes of what chance drew hide nobody: say utility = "chance"'
+    without = [change for change in drawn if change.column not in laws]
+    if without:
+        return (
+            f'it states ChangeKind.{without[0].kind.name} of "{without[0].column}", and publishes no law for it: let '
+            'the details of its release have public={column: {"kind": …, "scale": …}}, all that an analyst needs for '
+            "estimates (as AddNoise does; LAWS in workflow/outgoing.py names the parts); if nobody may know the law, "
+            "state ChangeKind.OTHER"
+        )
+    return ""
+
+
+@each
+def test_chance_is_said_and_its_law_is_published(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        changes = made.release.changes if made.is_table else ()
+        wrong = explain_wrong_chance(kind, changes, made.release.public)
+        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+
+
+def test_what_is_said_falsely_of_chance_is_noticed() -> None:
+    class Truthful(sf.AddNoise):
+        truthful: ClassVar[bool] = True
+
+    class Crowded(sf.AddNoise):
+        utility = "classes"
+
+    noise = [Change("age", ChangeKind.NOISE, "add_noise")]
+    assert explain_wrong_chance(sf.AddNoise, noise, ["age"]) == ""
+    assert "publishes no law for it" in explain_wrong_chance(sf.AddNoise, noise, [])
+    assert "say truthful = False" in explain_wrong_chance(Truthful, noise, ["age"])
+    assert "utility" in explain_wrong_chance(Crowded, noise, ["age"])
+    assert "say by_chance" in explain_wrong_chance(sf.RoundNumbers, noise, ["age"])
 
 
 def test_a_wrong_loss_is_noticed() -> None:

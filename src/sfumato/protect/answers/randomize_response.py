@@ -59,6 +59,7 @@ class RandomizeResponse(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"

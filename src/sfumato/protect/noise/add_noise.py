@@ -83,6 +83,7 @@ class AddNoise(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition)"

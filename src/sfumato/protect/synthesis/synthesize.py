@@ -65,6 +65,7 @@ class Synthesize(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
     utility = "chance"
     section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
