@@ -165,7 +165,7 @@ def test_what_is_said_falsely_of_chance_is_noticed() -> None:
         truthful: ClassVar[bool] = True
 
     class Crowded(sf.AddNoise):
-        utility = "classes"
+        utility = "classes"  # type: ignore[assignment]
 
     noise = [Change("age", ChangeKind.NOISE, "add_noise")]
     assert explain_wrong_chance(sf.AddNoise, noise, ["age"]) == ""
