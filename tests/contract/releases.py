@@ -43,7 +43,7 @@ class Made(NamedTuple):
         """Of a table, the original row of each published row."""
         frame: pl.DataFrame = self.data.frame
         rows = self.release.details.rows
-        return frame if rows is None else frame[rows]
+        return frame if rows is None else frame[rows.tolist()]
 
 
 _MADE: dict[int, Made] = {}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import sfumato as sf
 from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import CellDifference, LossMeasure
 from sfumato.protect import METHODS
+from sfumato.protect.method import KeyedMethod
 from tests.contract.column_pairs import Pair, pair_column
 from tests.contract.exact_kinds import find_more_exact, is_false
 from tests.contract.examples import METHOD_EXAMPLES
@@ -69,6 +71,8 @@ def test_the_kind_of_change_is_true_and_no_other_tells_more(kind: type[sf.Method
 def count_stated_loss(made: Made) -> float | None:
     """The loss that the kinds of change of a method have by their measures; None if they have none."""
     kinds, subject = group_columns(made), made.example.subject
+    if not kinds:
+        return 0.0
     shown = made.release.data
     if subject.utility == "blanks":
         return count_blanked({name: pair_column(made, name) for name in shown.frame.columns})
@@ -98,7 +102,10 @@ def explain_wrong_loss(made: Made) -> str:
         return ""
     if abs(stated - counted) <= (BY_LAW if LossMeasure.NOISE_SHARE in measures else 1e-9):
         return ""
-    named = ", ".join(f"LossMeasure.{one.name}" for one in sorted(measures - {None}, key=str) if one) or "the detail"
+    named = ", ".join(f"LossMeasure.{one.name}" for one in sorted(measures - {None}, key=str) if one)
+    named = named or (
+        "the detail that labels leave open" if measures else "and state the kind: it says that all is kept"
+    )
     return (
         f'its loss is {stated:.6g}, and a plain count gives {counted:.6g}: compute losses["loss"] by the measure of '
         f"its kind of change (change_kinds.py), {named}"
@@ -123,6 +130,59 @@ def test_the_report_knows_that_labels_show_the_loss(kind: type[sf.Method]) -> No
         )
 
 
+def list_differing(made: Made) -> list[str]:
+    """The published columns whose cells are not those of their original rows."""
+    pairs = {name: pair_column(made, name) for name in made.release.data.frame.columns}
+    return [name for name, pair in pairs.items() if list(pair.before) != list(pair.after)]
+
+
+def explain_wrong_rows(made: Made) -> str:
+    """Whether columns that nobody changed are those of other rows; and the cure."""
+    kept = {change.column for change in made.release.changes if change.kind is ChangeKind.KEPT and not change.starred}
+    frame, moved = made.release.data.frame, kept & set(list_differing(made))
+    same = [name for name in moved if Counter(frame[name]) == Counter(made.originals[name])]
+    return (
+        f"the cells of {sorted(same)} are those of other rows than details.rows says: let it be the original row of "
+        "each published row, in the order of the release"
+        if same
+        else ""
+    )
+
+
+@each
+def test_rows_are_those_of_the_originals_and_the_footprint_names_what_differs(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        if not made.is_table or made.release.details.rows is None or is_drawn(made) or issubclass(kind, KeyedMethod):
+            continue
+        wrong = explain_wrong_rows(made)
+        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+        changed = set(list_differing(made)) - made.example.subject.footprint(made.data).changes
+        assert not changed, (
+            f'{kind.__name__}, example "{made.example.name}": it changes {sorted(changed)}: say so in its `footprint` '
+            "(`trace_columns` and others in protect/footprint.py)"
+        )
+
+
+def test_wrong_rows_are_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    assert explain_wrong_rows(made) == ""
+    turned = replace(made.release.details, rows=made.release.details["rows"][::-1])
+    assert "details.rows" in explain_wrong_rows(made._replace(release=replace(made.release, details=turned)))
+
+
+@each
+def test_details_are_those_of_its_family(kind: type[sf.Method]) -> None:
+    if kind.shape != "table" or kind.gives != "table":
+        return
+    family, details = kind.__module__.split(".")[-2], {type(made.release.details) for made in make_all(kind)}
+    others = [one for one in METHODS if one.shape == one.gives == "table" and one.__module__.split(".")[-2] != family]
+    alike = [one.__name__ for one in others if type(make_all(one)[0].release.details) in details]
+    assert not alike, (
+        f"{kind.__name__} lies in protect/{family}, and its release has the details of another family, like {alike}: "
+        "move it there, with its measure and tests, or give the details of its own family (details.py)"
+    )
+
+
 CHANCE = tuple(
     kind
     for kind in ChangeKind
@@ -141,6 +201,8 @@ def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], law
         return "it says by_chance and truthful, and what is drawn by chance is not the truth: say truthful = False"
     if method.by_chance and method.utility == "classes":
         return 'it says by_chance, and classes of what chance drew hide nobody: say utility = "chance"'
+    if method.utility == "chance" and not method.by_chance:
+        return 'it says utility = "chance", and nothing that it does is: leave utility at "classes", or say by_chance'
     without = [change for change in drawn if change.column not in laws]
     if without:
         return (
@@ -167,12 +229,16 @@ def test_what_is_said_falsely_of_chance_is_noticed() -> None:
     class Crowded(sf.AddNoise):
         utility = "classes"  # type: ignore[assignment]
 
+    class Rounded(sf.RoundNumbers):
+        utility = "chance"
+
     noise = [Change("age", ChangeKind.NOISE, "add_noise")]
     assert explain_wrong_chance(sf.AddNoise, noise, ["age"]) == ""
     assert "publishes no law for it" in explain_wrong_chance(sf.AddNoise, noise, [])
     assert "say truthful = False" in explain_wrong_chance(Truthful, noise, ["age"])
     assert "utility" in explain_wrong_chance(Crowded, noise, ["age"])
     assert "say by_chance" in explain_wrong_chance(sf.RoundNumbers, noise, ["age"])
+    assert "leave utility" in explain_wrong_chance(Rounded, [], [])
 
 
 def test_a_wrong_loss_is_noticed() -> None:
