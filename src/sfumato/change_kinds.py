@@ -48,6 +48,17 @@ class LossMeasure(StrEnum):
     """How often chance answers, by the published law."""
 
 
+class LossWords(NamedTuple):
+    """A loss in words, for reports."""
+
+    meaning: str
+    """What it is a share of, as a sentence."""
+    kept: str
+    """What the rest, 1 − loss, is a share of: the line above a percentage."""
+    of: str
+    """The line below it: where, or in what."""
+
+
 _NONE: frozenset[CellDifference] = frozenset()
 _ANY = frozenset(CellDifference)
 _BLANKED, _COARSER = frozenset({CellDifference.BLANKED}), frozenset({CellDifference.COARSER})
@@ -67,6 +78,8 @@ class KindMeaning(NamedTuple):
     """Whether a new value must be one that the column had."""
     loss: LossMeasure | None = None
     """How gates measure the loss; None if labels show it, or nothing does."""
+    loss_words: LossWords | None = None
+    """The loss by this measure in words: a method that states this kind alone writes none of its own."""
     truthful: bool = False
     """Whether a cell equals or covers its original, so that whoever knows the original finds its row."""
     read_rule: Callable[[RecodedColumn], Recode | None] | None = None
@@ -137,6 +150,11 @@ class ChangeKind(StrEnum):
             "rounded values",
             _RECODED,
             loss=LossMeasure.CHANGED_KNOWN_CELLS,
+            loss_words=LossWords(
+                "Of the known numbers in the rounded columns, the share that was changed.",
+                "of numbers left as they were",
+                "in the rounded columns",
+            ),
             read_rule=read_rounding,
             publishes_originals=False,
             hides_cells=False,
@@ -149,6 +167,11 @@ class ChangeKind(StrEnum):
             _RECODED,
             most_new_values=2,
             loss=LossMeasure.CHANGED_KNOWN_CELLS,
+            loss_words=LossWords(
+                "Of the known values in the capped columns, the share that was capped.",
+                "of values not capped",
+                "in the capped columns",
+            ),
             truthful=True,
             read_rule=_read_caps,
             publishes_originals=False,
@@ -161,13 +184,26 @@ class ChangeKind(StrEnum):
             _RECODED,
             most_new_values=1,
             loss=LossMeasure.CHANGED_CELLS,
+            loss_words=LossWords(
+                "Of the cells in the grouped columns, the share that became the label.",
+                "of cells left as they were",
+                "in the grouped columns",
+            ),
             read_rule=_read_groups,
         ),
     )
     MEANS = (
         "means",
         KindMeaning(
-            "mean, median or mode of a group", _RECODED, loss=LossMeasure.WITHIN_GROUPS, publishes_originals=False
+            "mean, median or mode of a group",
+            _RECODED,
+            loss=LossMeasure.WITHIN_GROUPS,
+            loss_words=LossWords(
+                "Of the spread (variance) of the aggregated columns, the share that lies within the groups.",
+                "of the spread kept",
+                "variance between groups, in the aggregated columns",
+            ),
+            publishes_originals=False,
         ),
     )
     NOISE = (
@@ -176,6 +212,11 @@ class ChangeKind(StrEnum):
             "noise added",
             _RECODED,
             loss=LossMeasure.NOISE_SHARE,
+            loss_words=LossWords(
+                "Of the spread (variance) of the published numbers, the share that is noise.",
+                "of the spread is data",
+                "variance of noisy columns; the rest is noise",
+            ),
             publishes_originals=False,
             known_to_nobody=True,
             hides_cells=False,
@@ -187,6 +228,11 @@ class ChangeKind(StrEnum):
             "midpoints of intervals",
             _RECODED,
             loss=LossMeasure.MIDPOINT_SHARE,
+            loss_words=LossWords(
+                "Of the spread (variance) of the numbers, the share that the intervals do not show.",
+                "of the spread is shown",
+                "variance of columns cut into intervals",
+            ),
             read_rule=read_rounding,
             publishes_originals=False,
             hides_cells=False,
@@ -198,13 +244,28 @@ class ChangeKind(StrEnum):
             "values may be swapped",
             values_of_other_rows=True,
             loss=LossMeasure.CHANGED_KNOWN_CELLS,
+            loss_words=LossWords(
+                "Of the values in swapped columns, the share that is not the person's own.",
+                "of values left as they were",
+                "in the swapped columns",
+            ),
             hides_cells=False,
         ),
     )
     DRAWN = "drawn", KindMeaning("drawn from a model", known_to_nobody=True, hides_cells=False)
     ANSWERED = (
         "answered",
-        KindMeaning("randomized answers", loss=LossMeasure.PUBLISHED_LAW, publishes_originals=False, hides_cells=False),
+        KindMeaning(
+            "randomized answers",
+            loss=LossMeasure.PUBLISHED_LAW,
+            loss_words=LossWords(
+                "The share of answers that are drawn at random, whatever the truth is.",
+                "of answers depend on the truth",
+                "the rest are drawn at random",
+            ),
+            publishes_originals=False,
+            hides_cells=False,
+        ),
     )
     BLANKED = "blanked", KindMeaning("some cells blanked", _BLANKED)
     CODED = (

@@ -8,6 +8,7 @@ from typing import Any
 from unittest import mock
 
 import polars as pl
+import pytest
 from pydantic import Field
 
 import sfumato as sf
@@ -77,7 +78,20 @@ def attacks_on(example: Example) -> tuple[Any, ...]:
 
 def run_example(example: Example, folder: Path, attacks: tuple[Any, ...] = (), form: str | None = None) -> Run:
     """Carry out one method on its example's data."""
-    return pipeline.run(policy_of(example, example.data(), folder, attacks, form), folder / "out")
+    return _run_truthful(example, policy_of(example, example.data(), folder, attacks, form), folder / "out")
+
+
+def _run_truthful(example: Example, policy: Any, out: Path) -> Run:
+    """Run a policy; if cells are not the labels that the method calls them, say what to say instead."""
+    try:
+        return pipeline.run(policy, out)
+    except sf.DataError as error:
+        if "generalized tables only" in str(error) and example.subject.truthful:
+            name = type(example.subject).__name__
+            pytest.fail(
+                f"{name} says truthful, and its cells are no labels ({error}): say truthful: ClassVar[bool] = False"
+            )
+        raise
 
 
 class World:
@@ -102,7 +116,7 @@ class World:
             mock.patch.object(pipeline, "format_timestamp", lambda: "2026-01-01T00:00:00+00:00"),
             mock.patch.object(pipeline, "_commit_to_input", lambda _: None),
         ):
-            return pipeline.run(policy, self.folder / f"out{self.number}")
+            return _run_truthful(self.example, policy, self.folder / f"out{self.number}")
 
 
 def other_truths(data: Any, rows: int = 20) -> Any:

@@ -33,6 +33,7 @@ def test_what_a_kind_of_change_means_is_complete(kind: ChangeKind) -> None:
     has_other_values = CellDifference.OTHER in meaning.differences and not meaning.known_to_nobody
     if has_other_values and kind not in (ChangeKind.DROPPED, ChangeKind.OTHER):
         assert meaning.loss, f"no gate can limit its loss: give it a `loss` (CHANGED_CELLS fits any rule): {cure}"
+    assert (meaning.loss is None) == (meaning.loss_words is None), f"a loss needs a measure and words: {cure}"
     if CellDifference.OTHER not in meaning.differences:
         others = meaning.most_new_values is not None or meaning.values_of_other_rows or meaning.read_rule is not None
         assert not others, f"it speaks of other values and allows none: {cure}"

@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato.change import Change, ChangeKind
 from sfumato.errors import ClaimBroken
 from sfumato.measure.changes import measure_changes, refuse_false_statements
+from tests.contract.column_pairs import covers, list_texts
 from tests.contract.examples import METHOD_EXAMPLES, Example, people
 from tests.contract.mode_examples import MODE_EXAMPLES
 from tests.contract.runs import run_example
@@ -42,25 +43,6 @@ def columns_of(page: Path) -> dict[str, list[str]]:
     return found
 
 
-def texts(column: pl.Series) -> list[str | None]:
-    """Cells as text; 62.0 is the number 62."""
-    whole = [int(value) if isinstance(value, float) and value.is_integer() else value for value in column.to_list()]
-    return [None if value is None else str(value) for value in whole]
-
-
-def covers(label: str, value: str | None, rows: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether a label stands for a value: by the hierarchy, as a range or as a set; read without the product's code."""
-    if label in ("*", value):
-        return True
-    if value is None:
-        return False
-    if any(row[0] == value and label in row for row in rows):
-        return True
-    if found := re.fullmatch(r"\[(-?[\d.]+)[,–-] ?(-?[\d.]+)\]", label):
-        return float(found[1]) <= float(value) <= float(found[2])
-    return label.startswith("{") and value in re.split(r", ?", label[1:-1])
-
-
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
     try:
@@ -85,7 +67,7 @@ def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, t
         if drawn:
             assert leaves == "drawn from a model"
             continue
-        before, after = texts(original.frame[name][rows]), texts(published[name])
+        before, after = list_texts(original.frame[name][rows]), list_texts(published[name])
         differ = [(was, now) for was, now in zip(before, after, strict=True) if was != now]
         if leaves.startswith("unchanged"):
             assert all(now == "*" for _, now in differ)

@@ -17,7 +17,7 @@ import pytest
 import sfumato as sf
 from sfumato.release import Claim, Release
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people
-from tests.contract.test_methods import released
+from tests.contract.releases import released
 
 STRATEGIES = (
     Example("islf", sf.HideItems(items=("nuts",), min_support=0.05, min_confidence=0.3, strategy="islf"), market),

@@ -6,10 +6,10 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Set
 from dataclasses import replace
 from math import log
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,15 +17,15 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
-from sfumato.randomness import Randomness
-from sfumato.report.loss_words import find_loss_words
 from sfumato.workflow.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import make_once, released
 from tests.contract.test_attacks import noise
 
 each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
@@ -35,15 +35,6 @@ each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: e
 def test_json_round_trip(example: Example) -> None:
     kind = type(example.subject)
     assert kind.model_validate_json(example.subject.model_dump_json()) == example.subject
-
-
-def released(example: Example, data: Any, seed: int | None = 1) -> sf.Release:
-    """A release of some data; a method with a secret draws its key first."""
-    chance = Randomness.secure() if seed is None else Randomness.seeded(seed)
-    if isinstance(example.subject, KeyedMethod):
-        return example.subject.protect(data, example.subject.new_key(data, chance))
-    release: sf.Release = example.subject.protect(data, randomness=chance)
-    return release
 
 
 def cells_of(data: Any) -> Any:
@@ -68,13 +59,16 @@ def test_the_input_is_not_changed(example: Example) -> None:
 @each
 def test_same_chance_same_release(example: Example) -> None:
     one, two = released(example, example.data()), released(example, example.data())
-    assert one.data == two.data
-    assert one.losses == two.losses
+    name = type(example.subject).__name__
+    assert one.data == two.data, (
+        f"{name} gives two releases for one seed: draw from the `randomness` that is given, alone"
+    )
+    assert one.losses == two.losses, f"{name} has two losses for one seed: count in integers, in a fixed order"
 
 
 @each
 def test_it_gives_the_shape_it_says(example: Example) -> None:
-    assert find_shape(released(example, example.data()).data).name == example.subject.gives
+    assert find_shape(make_once(example).release.data).name == example.subject.gives
 
 
 @tables(METHOD_EXAMPLES)
@@ -82,8 +76,11 @@ def test_no_column_or_index_is_added(example: Example) -> None:
     data = example.data()
     release = released(example, data, None)
     expected = [name for name in data.frame.columns if name not in data.identifying]
-    assert release.data.frame.columns == expected
-    assert len(release.data) <= len(data)
+    assert release.data.frame.columns == expected, (
+        f"{type(example.subject).__name__} publishes the columns {release.data.frame.columns}, not {expected}: drop "
+        "those that name people (`data.identifying`), and neither add nor move any"
+    )
+    assert len(release.data) <= len(data), "there are more rows than in the originals"
     assert set(release.data.roles) == set(expected)
 
 
@@ -91,13 +88,20 @@ def test_no_column_or_index_is_added(example: Example) -> None:
 def test_claims_hold_by_independent_measures(example: Example) -> None:
     data = example.data()
     findings = sf.check(released(example, data, None), data)
-    assert findings
-    assert all(found.holds for found in findings)
+    name = type(example.subject).__name__
+    assert findings, f"{name} claims nothing: give Release(claims=…), and a measure of each in src/sfumato/measure"
+    broken = [
+        f"{one.title()} ({one.bound} {one.threshold}, measured {one.measured})" for one in findings if not one.holds
+    ]
+    assert not broken, (
+        f"{name}: {'; '.join(broken)}: repair `protect`, the claim or its check; if a check compares with the "
+        "originals, let details.rows be the original row of each published row"
+    )
 
 
 @each
 def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
-    for claim in released(example, example.data()).claims:
+    for claim in make_once(example).release.claims:
         arguments = {} if claim.needs_original else dict(claim.arguments)
         assert claim.measure in CHECKS, (
             f'"{claim.property}" is claimed, and nothing checks it: write a measure in src/sfumato/measure under '
@@ -110,12 +114,26 @@ def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
         )
 
 
+@tables(METHOD_EXAMPLES)
+def test_it_claims_that_nobody_is_named(example: Example) -> None:
+    claimed = {claim.measure for claim in make_once(example).release.claims}
+    assert "named_columns" in claimed, (
+        f"{type(example.subject).__name__}: an auditor refuses a release whose identifying columns were dropped "
+        "without a claim: add claim_nobody_named(data) of protect/claims.py to its claims"
+    )
+
+
 @each
 def test_claims_can_break(example: Example) -> None:
     """A release that was not made by the method does not keep its claims."""
     assert broken_by(example, [example.forged]), "let `forged` of its example give data that breaks some claim"
 
 
+CROWDS = {
+    "k_anonymity", "alpha", "beta", "delta_disclosure", "distinct_l", "enhanced_beta", "entropy_l", "recursive_c",
+    "t_equal", "t_hierarchical", "t_ordered",
+}  # fmt: skip
+"""Measures of classes of people."""
 BROKEN_BY_THEIR_OWN_TESTS = {
     "answer_epsilon", "answers_that_differ", "basket_amplification", "basket_count", "basket_epsilon",
     "basket_epsilon_in_all", "foreign_items", "groups_unbroken", "least_support", "left_out_share", "lost_itemsets",
@@ -139,7 +157,7 @@ def test_checks_that_count_see_what_is_not_there() -> None:
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_check_can_fail(kind: type[sf.Method]) -> None:
     own = [one for one in METHOD_EXAMPLES if type(one.subject) is kind]
-    left = {claim.measure for one in own for claim in released(one, one.data()).claims} - BROKEN_BY_THEIR_OWN_TESTS
+    left = {claim.measure for one in own for claim in make_once(one).release.claims} - BROKEN_BY_THEIR_OWN_TESTS
     others = [one for one in METHOD_EXAMPLES if ", " not in one.name and one.subject.shape == kind.shape]
     for one in (*own, *others):  # a check of several methods may be broken by the forgery of another
         left -= broken_by(one, forgeries_of(one), left) if left else set()
@@ -157,8 +175,7 @@ def forgeries_of(example: Example) -> list[Callable[[Any], Any]]:
 
 def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]], tried: Collection[str] = CHECKS) -> set[str]:
     """The measures, of those tried, that refuse a claim of the method, of releases that it did not make."""
-    data = example.data()
-    release = released(example, data)
+    _, data, release = make_once(example)
     claims = [claim for claim in release.claims if claim.measure in tried]
     details = replace(release.details, rows=np.arange(len(data)))
     broken = set()
@@ -175,8 +192,7 @@ def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]], tried
 
 @tables(tuple(e for e in METHOD_EXAMPLES if not e.subject.by_chance and not isinstance(e.subject, KeyedMethod)))
 def test_it_is_truthful_if_it_says_so(example: Example) -> None:
-    data = example.data()
-    release = released(example, data)
+    _, data, release = make_once(example)
     names, rows = list(data.quasi_identifying), release.details["rows"]
     originals, shown = data.frame.select(names), release.data.frame.select(names)
     blanks = [pl.coalesce(shown[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
@@ -189,13 +205,17 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
 
 @each
 def test_losses_and_details_are_named(example: Example) -> None:
-    release = released(example, example.data())
+    release = make_once(example).release
     assert "loss" in release.losses, 'give Release(losses={"loss": …}): what was lost, as a share from 0 to 1'
     loss = release.losses["loss"]
     assert 0 <= loss <= 1, f"its loss is {loss}: divide what was lost by what there was, to get a share from 0 to 1"
     if example.subject.hides_in_crowds:
         named = {"discernibility", "height", "average_class_size", "suppressed_rows"}
         assert named <= set(release.losses), f"hides_in_crowds: name in `losses` also {named - set(release.losses)}"
+        assert any(claim.measure in CROWDS for claim in release.claims), (
+            f"{type(example.subject).__name__} says hides_in_crowds, by which figures leave, and claims no crowd: "
+            "claim k-anonymity or another privacy model, or leave hides_in_crowds False"
+        )
     if example.subject.gives == example.subject.shape:
         rows = release.details.get("rows")
         assert rows is not None and len(rows) == len(release.data), (
@@ -205,8 +225,8 @@ def test_losses_and_details_are_named(example: Example) -> None:
 
 @tables(METHOD_EXAMPLES)
 def test_every_column_has_a_statement(example: Example) -> None:
-    data = example.data()
-    unsaid = set(data.frame.columns) - {change.column for change in released(example, data).changes}
+    _, data, release = make_once(example)
+    unsaid = set(data.frame.columns) - {change.column for change in release.changes}
     assert not unsaid, (
         f"nothing is stated about {unsaid}: give Release(changes=state_changes(self, data, published, …))"
     )
@@ -214,25 +234,50 @@ def test_every_column_has_a_statement(example: Example) -> None:
 
 @each
 def test_claims_and_loss_are_in_words(example: Example) -> None:
-    release = released(example, example.data())
+    release = make_once(example).release
     wordless = {claim.property for claim in release.claims if not claim.meaning}
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
-    tag = example.subject.method
-    assert find_loss_words(tag) != find_loss_words("no method"), (
-        f'let {type(example.subject).__name__} tell the report: loss_meaning: ClassVar[str] = "Of …, the share that …."'
+    wrong = explain_loss_words(type(example.subject), {change.kind for change in release.changes})
+    assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def explain_loss_words(method: type[sf.Method], stated: Set[ChangeKind]) -> str:
+    """What is wrong with the words of a method for its loss, and the cure; empty if nothing is."""
+    kinds = {kind for kind in stated if kind.meaning.loss_words is not None}
+    has_words = method.loses_detail or (len(kinds) == 1 and stated - kinds <= {ChangeKind.KEPT, ChangeKind.DROPPED})
+    own = method.loss_meaning != "" or method.kept_meaning != sf.Method.kept_meaning
+    if has_words and own:
+        line = "loses_detail" if method.loses_detail else f"the line of {next(iter(kinds)).name} in change_kinds.py"
+        return f"remove loss_meaning and kept_meaning, which may be untrue: {line} has the words for its loss"
+    if has_words or (method.loss_meaning and method.kept_meaning != sf.Method.kept_meaning):
+        return ""
+    return (
+        'no kind of change that it states has words for its loss: write loss_meaning: ClassVar[str] = "Of …, the share '
+        'that …." and kept_meaning: ClassVar[tuple[str, str]] = ("of … kept", "in …"), and have somebody else read them'
     )
+
+
+def test_words_for_a_loss_that_are_there_already_are_noticed() -> None:
+    class Told(sf.RoundNumbers):
+        loss_meaning: ClassVar[str] = "Of all people, the share that was harmed."
+
+    class Silent(sf.SuppressEntries):
+        kept_meaning: ClassVar[tuple[str, str]] = sf.Method.kept_meaning
+
+    assert explain_loss_words(sf.RoundNumbers, {ChangeKind.KEPT, ChangeKind.ROUNDED}) == ""
+    assert "the line of ROUNDED" in explain_loss_words(Told, {ChangeKind.KEPT, ChangeKind.ROUNDED})
+    assert "write loss_meaning" in explain_loss_words(sf.RoundNumbers, {ChangeKind.OTHER})
+    assert "write loss_meaning" in explain_loss_words(Silent, {ChangeKind.BLANKED})
 
 
 @tables(tuple(e for e in METHOD_EXAMPLES if not isinstance(e.subject, KeyedMethod)))
 def test_its_footprint_is_true(example: Example) -> None:
     """A policy decides by footprints which methods fit together; one that says too little lets a claim break."""
-    data = example.data()
-    footprint, release = example.subject.footprint(data), released(example, data)
-    frame, rows = release.data.frame, release.details["rows"]
+    _, data, release = make_once(example)
+    footprint = example.subject.footprint(data)
+    frame = release.data.frame
     cure = "say so in its `footprint` (`trace_columns` and others in protect/footprint.py)"
     own = [name for name in frame.columns if name not in footprint.changes]
-    changed = [n for n in own if spell_cells(frame[n]).ne_missing(spell_cells(data.frame[n][rows])).any()]
-    assert not changed, f"it changes {changed}: {cure}"
     assert footprint.changes <= footprint.needs, f"what it changes it needs as in the originals: {cure}"
     assert len(frame) == len(data) or footprint.drops_rows or not own, f"it leaves rows out, drops_rows=True: {cure}"
     for name in set(data.frame.columns) - footprint.reads - footprint.needs:
@@ -265,8 +310,7 @@ def test_a_table_without_roles_is_refused(example: Example) -> None:
 @tables(METHOD_EXAMPLES)
 def test_the_release_can_be_pickled_and_shows_no_cell(example: Example) -> None:
     """Notebooks and process pools pickle; logs print."""
-    data = example.data()
-    release = released(example, data)
+    _, data, release = make_once(example)
     assert pickle.loads(pickle.dumps(release.data.frame)).equals(release.data.frame)
     shown = repr(data)
     assert not any(str(name) in shown for name in data.frame[data.frame.columns[0]].to_list())

@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import pytest
 
 import sfumato as sf
+from sfumato.report.wording import NBSP
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
-from tests.contract.report_pages import COMPARED, read_lines
+from tests.contract.report_pages import COMPARED, percent, read_lines
 from tests.contract.runs import run_example
 
 EXAMPLES = (*METHOD_EXAMPLES, *MODE_EXAMPLES)
@@ -87,6 +88,10 @@ def test_what_a_report_says_of_baskets_is_what_a_diff_shows(example: Example, tm
         for figure in said.get(name, ()):
             assert figure in ("–", "") or parse_count(figure) == count, (name, said[name], count)
     assert parse_count(said["Changes"][0]) == counted["Removed"] + counted["Added"] + counted["Unknown"]
+    lost = sum(counted[name] for name in ("Removed", "Added", "Unknown")) / sum(map(len, before))
+    assert [figure.replace(NBSP, " ") for figure in said["Loss"]] == [percent(lost)] * 2, (
+        f'{example.name}: let losses["loss"] be the changed items as a share of all items in the original baskets'
+    )
     assert any(counted.values()), "an example that changes nothing compares nothing"
 
 
@@ -96,6 +101,10 @@ def test_what_a_report_says_of_sequences_is_what_a_diff_shows(example: Example, 
     before, after = example.data().to_lists(), sf.read_release(done.out).data.to_lists()
     said = read_losses(done.out / "private" / "report.html")
     assert "basket" not in cut_losses(done.out / "private" / "report.html")
+    assert len(set(said["Loss"])) == 1, (
+        f'{example.name}: losses["loss"] is {said["Loss"][0]}, and {said["Loss"][1]} when measured on the file: let it '
+        "be the elements deleted and inserted, as a share of those before and after"
+    )
     dropped = parse_count(said["Sequences dropped"][0]) if "Sequences dropped" in said else 0
     assert len(after) == len(before) - dropped
     if not dropped:

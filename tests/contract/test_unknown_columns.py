@@ -16,8 +16,8 @@ from sfumato.field_docs import find_field_doc
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
 from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import released
 from tests.contract.runs import policy_of
-from tests.contract.test_methods import released
 
 FILES = {("SuppressEntries", "private")}
 """Fields in which a single text is a file."""

@@ -104,8 +104,38 @@ def _run(command: str) -> tuple[int, str]:
 
 
 def _compare(shown: str, printed: str, place: str) -> None:
-    pattern = r"\s+".join(".*".join(map(re.escape, word.split("…"))) for word in shown.split())
-    assert re.fullmatch(rf"\s*{pattern}\s*", printed, re.DOTALL), f"{place}: what is shown is not what came:\n{printed}"
+    if not re.fullmatch(rf"\s*{_build_pattern(shown)}\s*", printed, re.DOTALL):
+        pytest.fail(_explain_difference(shown, printed, place), pytrace=False)
+
+
+def _build_pattern(shown: str) -> str:
+    return r"\s+".join(".*?".join(map(re.escape, word.split("…"))) for word in shown.split())
+
+
+def _explain_difference(shown: str, printed: str, place: str) -> str:
+    """The first shown line that was not printed, what came instead, and the cure."""
+    lines, at, end = shown.strip().splitlines(), 0, 0
+    while at < len(lines):
+        found = re.match(rf"\s*{_build_pattern(chr(10).join(lines[: at + 1]))}(?!\S)", printed, re.DOTALL)
+        if found is None:
+            break
+        at, end = at + 1, found.end()
+    came = [line.strip() for line in printed[end:].splitlines() if line.strip()]
+    wanted = [line.strip() for line in lines[at:]]
+    few = printed if len(printed) < 1500 else f"{printed[:1500]}\n(and {len(printed) - 1500} characters more)"
+    return (
+        f"{place}: line {at + 1} of what is shown is not what was printed\n"
+        f"  shown:   {(wanted or ['(nothing more)'])[0]}\n  printed: {(came or ['(nothing more)'])[0]}\n"
+        "If the code is right, copy what was printed into this fence, with … for what may differ between machines; "
+        f"tests/docs runs it again. All that was printed:\n{few}"
+    )
+
+
+def test_a_difference_is_explained_by_its_first_line() -> None:
+    said = _explain_difference("a 1\nb … c\nd 2", "a 1\nb x\ny c\nd 3\n", "docs/some.md, line 7")
+    assert "docs/some.md, line 7: line 3 of" in said and "shown:   d 2\n  printed: d 3\n" in said
+    assert "shown:   (nothing more)\n  printed: more" in _explain_difference("a", "a\nmore", "")
+    assert "shown:   b\n  printed: (nothing more)" in _explain_difference("a\nb", "a", "")
 
 
 def _blocks(page: Path) -> Iterator[Block]:

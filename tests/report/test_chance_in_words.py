@@ -132,15 +132,25 @@ def test_what_is_left_is_said_of_what_the_method_took(runs: Any, name: str, capt
 
 
 def test_the_loss_of_several_methods_is_the_largest_and_said_so() -> None:
-    noise, cut = {"method": "add_noise", "kind": "gaussian"}, {"method": "add_noise", "kind": "discretize"}
     body = {"losses": {"loss": 0.4}, "utility": {"loss": 0.3}, "data": {"shape": "table"}}
-    chains = ([noise, {"method": "generalize"}], [noise, cut], [noise, noise], [{"method": "generalize"}] * 2)
-    said = [content._list_kept_tiles({**body, "methods": methods})[0] for methods in chains]
+    chains = (
+        [("add_noise", "noise"), ("generalize", "generalized")],
+        [("add_noise", "noise"), ("add_noise", "intervals")],
+        [("add_noise", "kept"), ("add_noise", "noise")],
+        [("generalize", "generalized"), ("partition", "ranges")],
+        [("suppress_entries", "blanked"), ("suppress_entries", "intervals")],
+    )
+    said = []
+    for chain in chains:
+        methods = [{"method": tag} for tag in dict.fromkeys(tag for tag, _ in chain)]
+        changes = [{"method": tag, "kind": kind} for tag, kind in chain]
+        said.append(content._list_kept_tiles({**body, "methods": methods, "changes": changes})[0])
     assert [(one.figure[:2], one.caption) for one in said] == [
         ("70", "kept where most was lost"),
         ("70", "kept where most was lost"),
         ("70", "of the spread is data"),
         ("70", "of the detail kept"),
+        ("70", "kept where most was lost"),
     ]
 
 
@@ -207,7 +217,7 @@ def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
         told += [measure for measure in MEASURED if measure in body["utility"]]
         for loss in told:
             assert f'<tr><th scope="row">{loss_words.LOSSES[loss][0]}<small>' in house, (name, loss)
-        assert loss_words.find_loss_words(findings.name_loss_kind(body)).meaning in house.replace("&#39;", "'")
+        assert loss_words.describe_loss(body).meaning in house.replace("&#39;", "'")
         for claim in body["claims"]:
             assert claim["property"] in wording.PROPERTIES
 

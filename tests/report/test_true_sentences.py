@@ -115,7 +115,7 @@ def test_levels_are_told_only_where_there_are_levels(pages: dict[str, Pages]) ->
 @pytest.mark.parametrize("name", list(RUNS))
 def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> None:
     record, _, internal = pages[name]
-    words = loss_words.find_loss_words(name)
+    words = loss_words.describe_loss(record)
     kept = wording.format_percent(max(0.0, 1 - record["utility"]["loss"]))
     assert f"{words.kept} {kept} {words.of}" in internal
     assert words.meaning.replace('"', "&#34;").replace("'", "&#39;") in internal
@@ -127,7 +127,7 @@ def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> N
 def test_the_loss_is_told_as_the_method_states_it_and_as_measured(pages: dict[str, Pages], name: str) -> None:
     record = pages[name].record
     stated, measured = (wording.format_percent(record[part]["loss"]) for part in ("losses", "utility"))
-    assert f"{loss_words.find_loss_words(name).meaning} {stated} {measured}" in pages[name].internal
+    assert f"{loss_words.describe_loss(record).meaning} {stated} {measured}" in pages[name].internal
 
 
 def test_figures_that_leave_in_steps_are_called_rounded(pages: dict[str, Pages]) -> None:

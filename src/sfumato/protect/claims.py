@@ -63,7 +63,7 @@ def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = F
         measure="left_out_share" if left_out else "suppressed_share",
         arguments={"starred_rows": starred_rows},
         needs_original=left_out,
-        meaning="The share of rows that were suppressed is within the limit.",
+        meaning=f"The share of rows that were suppressed is at most {limit:g}.",
     )
 
 

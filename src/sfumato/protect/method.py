@@ -38,7 +38,8 @@ class Method(Description, ABC):
     ] = ""
     """Its own section of the custodian's report, if any."""
     loss_meaning: ClassVar[str] = ""
-    """What `loss` is a share of, as a sentence for the report."""
+    """What `loss` is a share of, as a sentence for the report; only if no kind of change that it states has words for
+    its loss (`change_kinds.py`), and labels do not show it."""
     kept_meaning: ClassVar[tuple[str, str]] = ("kept", "by the method's own measure")
     """What the rest, 1 − `loss`, is a share of, as the two lines below a percentage: "of values not capped", "in …"."""
     loses_detail: ClassVar[bool] = False

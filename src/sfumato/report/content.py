@@ -17,7 +17,6 @@ from sfumato.field_docs import find_field_doc
 from sfumato.lazy import find_tagged_class
 from sfumato.measure.changes import ColumnDifference
 from sfumato.report import loss_words, wording
-from sfumato.report.findings import name_loss_kind
 from sfumato.report.run_account import RunAccount
 from sfumato.rules import Rules
 
@@ -145,8 +144,7 @@ def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
 
 def _list_kept_tiles(body: Mapping[str, Any], *, rounded: bool = False) -> list[KeyFigure]:
     """What is left, as measured on the written file; by the method's own loss if nobody measured it."""
-    by = name_loss_kind(body)
-    words = loss_words.find_loss_words(by)
+    words = loss_words.describe_loss(body)
     loss = body["utility"].get("loss", body["losses"].get("loss"))
     if loss is None:
         return []

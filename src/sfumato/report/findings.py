@@ -36,16 +36,9 @@ def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
     return wording.format_percent(claim["measured"]) if share else wording.format_count(claim["measured"])
 
 
-def name_loss_kind(body: Mapping[str, Any]) -> str:
-    """What `loss_words.find_loss_words` takes: the last method, or `several` if not all of them lose detail."""
-    ways = ["discretize" if method.get("kind") == "discretize" else str(method["method"]) for method in body["methods"]]
-    mixed = len(set(ways)) > 1 and not all(map(loss_words.loses_detail, ways))
-    return "several" if mixed else ways[-1] if ways else ""
-
-
 def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     """Each loss with one sentence."""
-    by, utility = name_loss_kind(body), body["utility"]
+    utility = body["utility"]
     made = []
     losses = {
         **body["losses"],
@@ -56,10 +49,10 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
             continue  # no levels were chosen
         title, meaning = loss_words.LOSSES.get(name, (wording.spell_name(name).capitalize(), ""))
         if name == "loss":
-            meaning = loss_words.find_loss_words(by).meaning
+            meaning = loss_words.describe_loss(body).meaning
         if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
-        again = None if name == "loss" and loss_words.is_decoded(by) else utility.get(name)
+        again = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
         made.append(_describe_loss(name, title, meaning, value, again))
     return made + _list_learning_losses(utility)
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from sfumato.change_kinds import ChangeKind, LossWords
 from sfumato.lazy import find_tagged_class
 
 LOSSES = {
@@ -187,43 +189,49 @@ SHARES = frozenset(
 """Losses that are percentages, besides every `loss…`."""
 
 
-class LossWords(NamedTuple):
-    """What the loss of a method means, and, turned round for a tile, what is left of what."""
-
-    meaning: str
-    kept: str
-    of: str
-
-
-_OTHERWISE = {
-    "discretize": LossWords(
-        "Of the spread (variance) of the numbers, the share that the intervals do not show.",
-        "of the spread is shown",
-        "variance of columns cut into intervals",
-    ),
-    "several": LossWords(
-        "The largest loss of all methods, each by its own measure.",
-        "kept where most was lost",
-        "each method by its own measure",
-    ),
-}
-"""What is lost by several methods, or by one of its kinds that has words of its own."""
+_DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
+_UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "by the method's own measure")
+_SEVERAL = LossWords(
+    "The largest loss of all methods, each by its own measure.",
+    "kept where most was lost",
+    "each method by its own measure",
+)
+_MIXED = LossWords(
+    "On the file: the largest loss of all kinds of change, each by its own measure.",
+    "kept where most was lost",
+    "each kind of change by its own measure",
+)
 
 
-def find_loss_words(kind: str) -> LossWords:
-    """What the loss means, as the method says it (`Method.loss_meaning`), or its kind, or several methods together."""
-    if kind in _OTHERWISE:
-        return _OTHERWISE[kind]
-    method = find_tagged_class("method", kind)
-    meaning = str(getattr(method, "loss_meaning", "")) or "The method's own measure: 0 % is nothing lost."
-    return LossWords(meaning, *getattr(method, "kept_meaning", ("kept", "by the method's own measure")))
+def describe_loss(body: Mapping[str, Any]) -> LossWords:
+    """What the loss of a run means: by the kinds of change of its method, or by several methods together."""
+    tags = [str(method["method"]) for method in body["methods"]]
+    if len(set(tags)) > 1 and not all(map(_loses_detail, tags)):
+        return _SEVERAL
+    return describe_method_loss(tags[-1], body.get("changes", ())) if tags else _UNKNOWN
 
 
-def loses_detail(kind: str) -> bool:
+def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:
+    """What the loss of one method means: as its kind of change says, or the method itself (`Method.loss_meaning`)."""
+    method = find_tagged_class("method", tag)
+    stated = dict.fromkeys(ChangeKind(change["kind"]) for change in changes if change["method"] == tag)
+    kinds = [kind.meaning.loss_words for kind in stated if kind.meaning.loss_words is not None]
+    if _loses_detail(tag):
+        return _DETAIL
+    own = str(getattr(method, "loss_meaning", ""))
+    if own and kinds:
+        return _MIXED._replace(meaning=f"{own} {_MIXED.meaning}")  # the file is measured by the largest
+    if own and method is not None:
+        return LossWords(own, *method.kept_meaning)
+    return _MIXED if len(kinds) > 1 else kinds[0] if kinds else _UNKNOWN
+
+
+def _loses_detail(tag: str) -> bool:
     """Whether a method's loss is detail."""
-    return bool(getattr(find_tagged_class("method", kind), "loses_detail", False))
+    return bool(getattr(find_tagged_class("method", tag), "loses_detail", False))
 
 
-def is_decoded(kind: str) -> bool:
-    """Whether a method's key removes its loss again."""
-    return bool(getattr(find_tagged_class("method", kind), "decodes_loss", False))
+def is_decoded(body: Mapping[str, Any]) -> bool:
+    """Whether the key of the method removes its loss again."""
+    tags = [str(method["method"]) for method in body["methods"]]
+    return len(tags) == 1 and bool(getattr(find_tagged_class("method", tags[0]), "decodes_loss", False))

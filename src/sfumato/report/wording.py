@@ -48,6 +48,8 @@ PROPERTIES = {
     "added_elements": "Nothing was added to a sequence",
     "ghost_patterns": "No pattern became frequent",
     "changed_cells": "Entries were blanked, none was altered",
+    "distinct_numbers": "A column of intervals has no more numbers than intervals",
+    "changed_in_other_columns": "Outside columns of intervals, entries were blanked and none was altered",
     "search_ended": "The search for rules was complete",
     "inferable_patterns": "No pattern reveals a few people",
     "derivable_patterns": "No pattern reveals a few people, one unknown at a time",

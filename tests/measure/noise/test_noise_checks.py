@@ -166,6 +166,8 @@ def test_where_nothing_is_known_nothing_is_told() -> None:
     assert measure_noise_dependence(none, none, "x", "gaussian", 1.0) == 0
     assert measure_noise_centre(none, none, "x", 1.0) == 0
     assert count_unchanged_cells(none, none, "x") == 0
+    assert measure_noise_shape(none, none, ("x",), 1.0) == 0
+    assert measure_noise_shape(table(x=[1.0, 2.0]), none, ("x",), 1.0) == float("inf")
     assert count_outside_interval(none, none, "x", 1.0, 0.0) == 0
     assert measure_interval_privacy(none, none, "x", 5.0, 0.0, 10.0, 0.9) == pytest.approx(0.45)
 

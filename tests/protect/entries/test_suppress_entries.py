@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -147,6 +148,23 @@ def test_continuous_columns_are_published_as_midpoints() -> None:
     assert all(finding.holds for finding in sf.check(release, table))
     cut = suppress(table, private=[(1, "age")], min_support=1, discretize={"age": (40.0,)})
     assert cut.data.frame["age"].drop_nulls().n_unique() <= 2
+
+
+def test_beside_intervals_a_forged_cell_breaks_a_claim() -> None:
+    frame = pl.DataFrame({"age": [20.0, 21.5, 39.0, 60.0, 58.5, 41.0], "sex": list("fffmmm")})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    release = suppress(table, private=[(1, "age")], min_support=3, discretize={"age": 2})
+    shown = release.data.frame
+    forged = shown.with_columns(sex=pl.Series(list("fffmmf")))
+    told = shown.with_columns(age=table.frame["age"])
+    seen = (
+        (shown, []),
+        (forged, ["changed_in_other_columns"]),
+        (told, ["private_entries_blanked", "distinct_numbers"]),
+    )
+    for frame, broken in seen:
+        findings = sf.check(replace(release, data=release.data.with_frame(frame)), table)
+        assert [finding.property for finding in findings if not finding.holds] == broken
 
 
 def test_midpoints_do_not_tell_the_extremes() -> None:

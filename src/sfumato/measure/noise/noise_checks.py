@@ -159,13 +159,16 @@ def measure_noise_shape(
     original: Table, published: Table, columns: Sequence[str], times: float, rows: Rows = None
 ) -> float:
     """By how many standard errors the covariance of the noise deviates from that of the data, times a factor; the worst
-    of all pairs of columns, over the rows that have all of them.
+    of all pairs of columns, over the rows that have all of them; infinitely many if no row has them any more.
     """
     taken = align_originals(original, published, rows)
     true, shown = (
         np.array([read_noise_numbers(frame, name)[0] for name in columns]) for frame in (taken, published.frame)
     )
-    known = np.isfinite(true).all(axis=0) & np.isfinite(shown).all(axis=0)
+    had = np.isfinite(true).all(axis=0)
+    known = had & np.isfinite(shown).all(axis=0)
+    if not known.any():
+        return float("inf") if had.any() else 0.0
     true, shown = true[:, known], shown[:, known]
     # Each column in its own unit: fourth powers of very large or small numbers overflow or vanish.
     reach = np.abs(true - true.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)

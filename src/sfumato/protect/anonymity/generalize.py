@@ -77,8 +77,6 @@ class Generalize(Method):
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
     hides_in_crowds: ClassVar[bool] = True
-    loss_meaning: ClassVar[str] = 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'
-    kept_meaning: ClassVar[tuple[str, str]] = ("of the detail kept", "mean over the quasi-identifying columns")
     loses_detail: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = (
         "models",

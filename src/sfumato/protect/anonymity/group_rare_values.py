@@ -40,8 +40,6 @@ class GroupRareValues(Method):
 
     truthful: ClassVar[bool] = False  # no hierarchy says what the label covers
     iso_20889: ClassVar[str] = "generalization"
-    loss_meaning: ClassVar[str] = "Of the cells in the grouped columns, the share that became the label."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of cells left as they were", "in the grouped columns")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "min_count", "label")
 
     method: Literal["group_rare_values"] = "group_rare_values"

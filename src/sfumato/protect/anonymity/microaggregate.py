@@ -58,13 +58,6 @@ class Microaggregate(Method):
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "microaggregation"
     hides_in_crowds: ClassVar[bool] = True
-    loss_meaning: ClassVar[str] = (
-        "Of the spread (variance) of the quasi-identifying columns, the share that lies within the groups."
-    )
-    kept_meaning: ClassVar[tuple[str, str]] = (
-        "of the spread kept",
-        "variance between groups, quasi-identifying columns",
-    )
     public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")
 
     method: Literal["microaggregate"] = "microaggregate"

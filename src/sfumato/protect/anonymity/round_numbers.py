@@ -43,8 +43,6 @@ class RoundNumbers(Method):
 
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "generalization (rounding)"
-    loss_meaning: ClassVar[str] = "Of the known numbers in the rounded columns, the share that was changed."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of numbers left as they were", "in the rounded columns")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "step")
 
     method: Literal["round_numbers"] = "round_numbers"

@@ -42,8 +42,6 @@ class TopCode(Method):
 
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "top and bottom coding"
-    loss_meaning: ClassVar[str] = "Of the known values in the capped columns, the share that was capped."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of values not capped", "in the capped columns")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "k", "ends", "share", "caps", "floors")
 
     method: Literal["top_code"] = "top_code"

@@ -59,11 +59,10 @@ class RandomizeResponse(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
-    loss_meaning: ClassVar[str] = "The share of answers that are drawn at random, whatever the truth is."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of answers depend on the truth", "the rest are drawn at random")
     public_fields: ClassVar[tuple[str, ...]] = ("column", "p", "epsilon", "kind", "categories", "missing", "person")
     private_fields: ClassVar[tuple[str, ...]] = ("memory",)
 

@@ -321,16 +321,34 @@ class SuppressEntries(Method):
         )
 
     def _claim_truth(self) -> tuple[Claim, ...]:
-        """Nothing published is false; midpoints of intervals are nobody's values, so they are not covered."""
-        if self.discretize:
-            return ()
+        """Nothing published is false; midpoints of intervals are nobody's values, so their columns are left out."""
+        cut = tuple(self.discretize)
+        where = f" outside {', '.join(cut)}" if cut else ""
         return (
+            *(_claim_few_numbers(name, _count_intervals(how)) for name, how in self.discretize.items()),
             Claim(
-                property="changed_cells",
+                property="changed_in_other_columns" if cut else "changed_cells",
                 threshold=0,
                 bound="exactly",
                 measure="changed_cells",
+                arguments={"besides": cut} if cut else {},
                 needs_original=True,
-                meaning="Every entry that is not blank is the original one.",
+                meaning=f"Every entry{where} that is not blank is the original one.",
             ),
         )
+
+
+def _claim_few_numbers(column: str, intervals: int) -> Claim:
+    """A column of midpoints has no more numbers than intervals."""
+    return Claim(
+        property="distinct_numbers",
+        threshold=intervals,
+        bound="at_most",
+        measure="distinct_numbers",
+        arguments={"column": column},
+        meaning=f'"{column}" has at most {intervals} different numbers, the midpoints of its intervals.',
+    )
+
+
+def _count_intervals(how: int | tuple[float, ...]) -> int:
+    return how if isinstance(how, int) else len(how) + 1

@@ -83,6 +83,7 @@ class AddNoise(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition)"
@@ -93,8 +94,6 @@ class AddNoise(Method):
         broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
         return "for study" if broken else "stable"
 
-    loss_meaning: ClassVar[str] = "Of the spread (variance) of the published numbers, the share that is noise."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of the spread is data", "variance of noisy columns; the rest is noise")
     public_fields: ClassVar[tuple[str, ...]] = (
         "columns",
         "kind",

@@ -186,10 +186,11 @@ def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float,
     whole = np.logical_and.reduce([column.known for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
     rare = np.log(2 * pairs / chance)
+    most = round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6)
     return claim_with_originals(
         "noise_shape",
-        round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6),
+        most,
         "at_most",
         {"columns": tuple(column.name for column, _ in noisy), "times": times},
-        f"The noise has {times:g} times the covariance of the data, within the allowed standard errors; {_BY_CHANCE}.",
+        f"The noise has {times:g} times the covariance of the data, within {most:.4g} standard errors; {_BY_CHANCE}.",
     )

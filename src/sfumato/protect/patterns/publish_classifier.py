@@ -235,7 +235,7 @@ class PublishClassifier(Method):
             threshold=self.max_confidence,
             bound="at_most",
             measure="top_confidence",
-            meaning="No class has a larger share of a leaf.",
+            meaning=f"No class has a larger share of a leaf than {self.max_confidence:g}.",
         )
         true = Claim(
             property="untrue_rules",
@@ -245,7 +245,7 @@ class PublishClassifier(Method):
             needs_original=True,
             meaning="Every published support and confidence is the true one.",
         )
-        many = claim_least_support(self.k, "Every leaf, and every class of a leaf, has at least this many people.")
+        many = claim_least_support(self.k, "Every leaf, and every class of a leaf, has at least {} people.")
         return many, told, apart, unsure, true
 
 

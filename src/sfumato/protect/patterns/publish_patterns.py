@@ -128,15 +128,13 @@ class PublishPatterns(Method):
         return {"additive": (complete,), "suppressive": (true,), "none": (complete, true)}[self.repair]
 
 
-def claim_least_support(
-    least: int, meaning: str = "Every published itemset is held by at least this many baskets."
-) -> Claim:
-    """Claim that every published itemset describes many people."""
+def claim_least_support(least: int, meaning: str = "Every published itemset is held by at least {} baskets.") -> Claim:
+    """Claim that every published itemset describes many people; in the sentence, {} stands for how many."""
     return Claim(
         property="least_support",
         threshold=least,
         measure="least_support",
-        meaning=meaning,
+        meaning=meaning.format(least),
     )
 
 

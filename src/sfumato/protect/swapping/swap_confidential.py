@@ -78,8 +78,6 @@ class SwapConfidential(Method):
         """
         return "stable" if self.search == "random" else "for study"
 
-    loss_meaning: ClassVar[str] = "Of the values in swapped columns, the share that is not the person's own."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of values left as they were", "in the swapped columns")
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "group_share", "pattern", "search", "seconds")
 
     method: Literal["swap_confidential"] = "swap_confidential"

@@ -65,6 +65,7 @@ class Synthesize(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
     utility = "chance"
     section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
@@ -275,7 +276,10 @@ class Synthesize(Method):
                 claim_with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique.")
             )
         if self.most_nearer is not None:
-            meaning = "No larger share of rows is nearer to people learnt from than to as many people set aside."
+            meaning = (
+                f"No larger share of rows than {self.most_nearer:g} is nearer to people learnt from than to as many "
+                "people set aside."
+            )
             made.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
         return (*made, claim_nobody_named(table))
 

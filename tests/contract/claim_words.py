@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The numbers in the sentence of a claim, compared with those that the claim and its method are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from sfumato.release import Claim
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?:/\d+)?(?:e[-+]?\d+)?(?![\w])")
+
+
+def read_numbers(meaning: str, names: Iterable[str]) -> list[str]:
+    """The numbers of a sentence as they are spelled, without those in the names of columns."""
+    for name in sorted(names, key=len, reverse=True):
+        meaning = meaning.replace(name, "")
+    return _NUMBER.findall(meaning)
+
+
+def list_numbers(value: Any) -> Iterator[float]:
+    """All numbers of fields or arguments, however deep; a number in quotes is one, too."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int | float):
+        yield float(value)
+    elif isinstance(value, str):
+        if re.fullmatch(r"-?\d+(\.\d+)?(/\d+)?", value):
+            yield float(Fraction(value))
+    elif isinstance(value, Mapping):
+        yield from list_numbers(list(value.values()))
+    elif isinstance(value, Iterable):
+        for part in value:
+            yield from list_numbers(part)
+
+
+def is_spelled(number: float, spelling: str) -> bool:
+    """Whether a sentence spells a number, to the digits that it has: 1.386 is log 4."""
+    if "/" in spelling:
+        return abs(number - float(Fraction(spelling))) < 1e-9
+    written = Decimal(spelling.replace(",", ""))
+    exponent = written.as_tuple().exponent
+    assert isinstance(exponent, int)
+    finest = 10.0 ** min(exponent, 0)
+    return abs(number - float(written)) <= max(0.500001 * finest if exponent < 0 else 0.0, 1e-6 * abs(number))
+
+
+def find_strange_numbers(claim: Claim, fields: Any, sizes: Iterable[int], names: Iterable[str]) -> list[str]:
+    """Numbers of the sentence that are not of the claim, the method's fields or the size of the data; not 0 and 1."""
+    parts = [len(value) for value in claim.arguments.values() if isinstance(value, tuple)]
+    own = [float(claim.threshold), *list_numbers(claim.arguments), *map(float, parts)]
+    known = [0.0, 1.0, *own, *(number - 1 for number in own), *list_numbers(fields), *map(float, sizes)]
+    return [text for text in read_numbers(claim.meaning, names) if not any(is_spelled(one, text) for one in known)]
+
+
+def tells_threshold(claim: Claim, sizes: Iterable[int], names: Iterable[str]) -> bool:
+    """Whether the sentence has the threshold, or one less: "at least 2 others" is 3. None and all need no number."""
+    if claim.threshold in (0, *sizes):
+        return True
+    spelled = read_numbers(claim.meaning, names)
+    return any(is_spelled(claim.threshold - less, text) for text in spelled for less in (0, 1))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Which kinds of change are true of all cells of a column, decided by plain code: no arrays, no code of the package."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from statistics import fmean
+
+from sfumato.change_kinds import ChangeKind
+from tests.contract.column_pairs import Pair, covers, read_numbers
+
+
+def _is_kept(pair: Pair) -> bool:
+    return list(pair.before) == list(pair.after)
+
+
+def _is_blanked(pair: Pair) -> bool:
+    return all(now is None or now == was for was, now in zip(pair.before, pair.after, strict=True))
+
+
+def _is_covered(pair: Pair) -> bool:
+    """Whether every cell is its original or a label of it, and some are labels."""
+    changed = {(was, now) for was, now in zip(pair.before, pair.after, strict=True) if was != now}
+    if not changed or any(None in cells for cells in changed):
+        return False
+    return all(covers(str(now), str(was), pair.tree) for was, now in changed)
+
+
+def _has_numbers(pair: Pair) -> bool:
+    """Whether every known cell is a number, before and after, and the same cells are empty."""
+    cells = [cell for cell in (*pair.before, *pair.after) if cell is not None]
+    empty = [was is None for was in pair.before] == [now is None for now in pair.after]
+    return empty and bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+
+
+def _is_capped(pair: Pair) -> bool:
+    if not _has_numbers(pair):
+        return False
+    before, after = read_numbers(pair)
+    low, high = min(after), max(after)
+    return all(now == min(max(was, low), high) for was, now in zip(before, after, strict=True))
+
+
+def _is_grouped(pair: Pair) -> bool:
+    """Whether one word stands for all values that are no longer there."""
+    changed = {(was, now) for was, now in zip(pair.before, pair.after, strict=True) if was != now}
+    hidden, labels = {was for was, _ in changed}, {now for _, now in changed}
+    return len(labels) == 1 and None not in labels and not hidden & set(pair.after)
+
+
+def _find_step(numbers: Sequence[float]) -> float:
+    """The largest number that all are multiples of."""
+    exact = [Fraction(repr(number)) for number in numbers]
+    below = lcm(*(number.denominator for number in exact))
+    return gcd(*(int(number * below) for number in exact)) / below
+
+
+def _is_rounded(pair: Pair, farthest: float = 0.5) -> bool:
+    """Whether cells are multiples of a step, and at most half of it from their originals."""
+    if not _has_numbers(pair):
+        return False
+    numbers = read_numbers(pair)
+    most = farthest * _find_step(numbers.after) * (1 + 1e-9)
+    return all(abs(distance) <= most for distance in numbers.list_distances())
+
+
+def _is_mean(pair: Pair) -> bool:
+    """Whether every cell is the mean of the originals of all rows with the same cell."""
+    if not _has_numbers(pair):
+        return False
+    before, after = read_numbers(pair)
+    groups: dict[float, list[float]] = {}
+    for was, now in zip(before, after, strict=True):
+        groups.setdefault(now, []).append(was)
+    return all(abs(fmean(group) - now) <= 1e-6 * (1 + abs(now)) for now, group in groups.items())
+
+
+def _is_cut(pair: Pair) -> bool:
+    """Whether every cell stands for an interval of numbers, and all cells of an interval are equal."""
+    if not _has_numbers(pair):
+        return False
+    order = sorted(zip(*read_numbers(pair), strict=True))
+    shown = [now for _, now in order]
+    return shown == sorted(shown) and len({was for was, _ in order}) == len(set(order))
+
+
+def _is_swapped(pair: Pair) -> bool:
+    return Counter(pair.before) == Counter(pair.after)
+
+
+RANKS: tuple[Mapping[ChangeKind, Callable[[Pair], bool]], ...] = (
+    {ChangeKind.KEPT: _is_kept},
+    {ChangeKind.BLANKED: _is_blanked},
+    {ChangeKind.GENERALIZED: _is_covered, ChangeKind.RANGES: _is_covered},
+    {ChangeKind.CAPPED: _is_capped, ChangeKind.GROUPED: _is_grouped, ChangeKind.ROUNDED: _is_rounded},
+    {ChangeKind.MEANS: _is_mean},
+    {ChangeKind.INTERVALS: _is_cut},
+    {ChangeKind.SWAPPED: _is_swapped},
+)
+"""Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last."""
+
+
+def find_more_exact(stated: ChangeKind, columns: Sequence[Pair]) -> ChangeKind | None:
+    """A kind that tells more than the stated one and is true of all columns."""
+    for rank in RANKS:
+        if stated in rank:
+            return None
+        for kind, is_true in rank.items():
+            if all(map(is_true, columns)):
+                return kind
+    return None
+
+
+_TRUE: Mapping[ChangeKind, Callable[[Pair], bool]] = {
+    ChangeKind.CAPPED: _is_capped,
+    ChangeKind.ROUNDED: lambda pair: _is_rounded(pair, farthest=1.0),  # it may be rounded down, or up
+    ChangeKind.INTERVALS: _is_cut,
+}
+"""What must be true of columns of numbers; what files are compared with leaves this open (`measure/changes.py`)."""
+
+
+def is_false(stated: ChangeKind, column: Pair) -> bool:
+    """Whether a statement about a column of numbers is not true."""
+    return stated in _TRUE and _has_numbers(column) and not _TRUE[stated](column)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The sentence of a claim says the number that is checked: a limit is not laxer than its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import sfumato as sf
+from sfumato.protect import METHODS
+from sfumato.release import Claim
+from tests.contract.claim_words import find_strange_numbers, is_spelled, read_numbers, tells_threshold
+from tests.contract.examples import METHOD_EXAMPLES
+from tests.contract.releases import Made, make_all, make_once
+
+COUNTS = ("noise_dependence",)
+"""Claims whose sentences count the comparisons, which follow from the columns."""
+
+
+def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
+    """What the sentence of a claim says otherwise than the claim, with the cure."""
+    names = made.data.frame.columns if isinstance(made.data, sf.Table) else [str(item) for item in made.data.items]
+    sizes = (len(made.data), len(made.release.data))
+    fields = [getattr(made.example.subject, field) for field in made.example.subject.public_fields]
+    strange = find_strange_numbers(claim, fields, sizes, names)
+    if strange and claim.property not in COUNTS:
+        yield (
+            f"says {', '.join(strange)}, which is neither its threshold ({claim.threshold:g}) nor one of its arguments "
+            "or of the method's public fields: write the number that is checked"
+        )
+    if not tells_threshold(claim, sizes, names):
+        yield (
+            f"does not say {claim.threshold:g}, the threshold that is checked: write it in the sentence, from the same "
+            "variable, and check that the threshold is the one that the policy asks for"
+        )
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_a_sentence_says_the_number_that_is_checked(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in made.release.claims:
+            for wrong in explain_wrong_numbers(made, claim):
+                pytest.fail(
+                    f'{kind.__name__}, example "{made.example.name}": the meaning of the claim "{claim.property}", '
+                    f'"{claim.meaning}", {wrong}'
+                )
+
+
+@pytest.mark.parametrize("factor", [8, 0.125])
+def test_a_limit_that_is_not_the_one_in_words_is_noticed(factor: float) -> None:
+    noticed = 0
+    for made in [make_once(example) for example in METHOD_EXAMPLES if ", " not in example.name]:
+        for claim in made.release.claims:
+            if claim.threshold not in (0, len(made.data), len(made.release.data)):
+                lax = claim.model_copy(update={"threshold": claim.threshold * factor})
+                assert list(explain_wrong_numbers(made, lax)), (made.example.name, claim.property)
+                noticed += 1
+    assert noticed > 20
+
+
+def test_a_number_that_nothing_checks_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = made.release.claims[0]
+    assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    false = claim.model_copy(update={"meaning": claim.meaning.replace("5", "7")})
+    assert "says 7" in next(explain_wrong_numbers(made, false))
+
+
+def test_numbers_are_read_as_they_are_spelled() -> None:
+    read = read_numbers('At least 1,200 of "m3" lie below e^1.386, 7/10 or 2.5e-07; w2 is 4.', ["m3"])
+    assert read == ["1,200", "1.386", "7/10", "2.5e-07", "4"]
+    assert is_spelled(1.3862943, "1.386") and not is_spelled(1.3877, "1.386")
+    assert is_spelled(0.7, "7/10") and is_spelled(1200, "1,200") and not is_spelled(24, "3")

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""A claim about several columns is checked in each of them: one column at a time is forged in a true release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import ChangeKind
+from sfumato.measure import checks
+from sfumato.protect import METHODS
+from sfumato.release import Claim, Number
+from tests.contract.examples import METHOD_EXAMPLES, Example, numbers
+from tests.contract.releases import Made, make_all, make_once
+
+each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+UNBOUND = (ChangeKind.DRAWN, ChangeKind.CODED, ChangeKind.DROPPED, ChangeKind.KEPT)
+"""Kinds of which a column may hold anything that a model or a key gives; and those that change nothing."""
+
+
+def forge_column(made: Made, name: str) -> Iterator[pl.Series]:
+    """The column as it was, its cells in other rows, one cell that nobody has, and such cells only."""
+    shown, size = made.release.data.frame[name], len(made.release.data)
+    if size == len(made.originals):
+        yield made.originals[name]
+    yield shown.gather([*range(size // 3, size), *range(size // 3)])
+    if shown.dtype.is_numeric():
+        cells = shown.cast(pl.Float64)
+        strange = cells * 7.3 + 1.77
+    else:
+        cells = shown.cast(pl.String)
+        strange = pl.Series(name, [f"nobody's {row}" for row in range(size)], dtype=pl.String)
+    yield pl.concat([strange.head(1), cells.tail(-1)])
+    yield strange
+
+
+def breaks(made: Made, claim: Claim, forged: pl.Series) -> bool:
+    """Whether the claim's check notices that one column is not the method's."""
+    frame = made.release.data.frame
+    if forged.to_list() == frame[forged.name].to_list():
+        return False
+    release = replace(made.release, data=made.release.data.with_frame(frame.with_columns(forged)), claims=(claim,))
+    try:
+        return not sf.check(release, made.data)[0].holds
+    except (sf.SfumatoError, ValueError):  # it stops the release
+        return True
+
+
+def list_named_columns(made: Made, claim: Claim) -> list[tuple[str, ...]]:
+    """The columns that a claim is about together, if it names several; with `column` it is about that one."""
+    if "column" in claim.arguments:
+        return []
+    shown = set(made.release.data.frame.columns)
+    return [names for names in claim.arguments.values() if isinstance(names, tuple) and len({*names} & shown) > 1]
+
+
+def find_unread(made: Made, claim: Claim, names: tuple[str, ...]) -> list[str]:
+    """The columns that a claim names and its check does not look at, though it looks at others of them."""
+    read = [name for name in names if any(breaks(made, claim, forged) for forged in forge_column(made, name))]
+    return [name for name in names if name not in read] if read else []  # it is about all but these
+
+
+def select_claims(kind: type[sf.Method]) -> list[tuple[Made, Claim, tuple[str, ...]]]:
+    """For each check of a method, the claim that names the most columns."""
+    widest: dict[str, tuple[Made, Claim, tuple[str, ...]]] = {}
+    for made in make_all(kind):
+        for claim in made.release.claims if made.is_table else ():
+            for names in list_named_columns(made, claim):
+                if claim.measure not in widest or len(names) > len(widest[claim.measure][2]):
+                    widest[claim.measure] = made, claim, names
+    return list(widest.values())
+
+
+@each
+def test_a_check_looks_at_every_column_that_its_claim_names(kind: type[sf.Method]) -> None:
+    for made, claim, names in select_claims(kind):
+        unread = find_unread(made, claim, names)
+        assert not unread, (
+            f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" notices a forged column of '
+            f"{[name for name in names if name not in unread]}, and none of {unread}: let it look at every column that "
+            "it is given, or leave them out of the claim"
+        )
+
+
+ROWS = 8
+"""In how many rows an original is put back, one at a time; the last changed row is one of them."""
+
+
+def restore_cells(made: Made, name: str) -> Iterator[pl.Series]:
+    """The published column with one original put back, in several rows by turns; of chance, all of them at once."""
+    before, shown = made.originals[name], made.release.data.frame[name]
+    kind = pl.Float64 if before.dtype.is_numeric() and shown.dtype.is_numeric() else pl.String
+    truth, cells = before.cast(kind).to_list(), shown.cast(kind).to_list()
+    changed = [row for row in range(len(cells)) if cells[row] != truth[row]][::-1]
+    if made.example.subject.by_chance:
+        yield before
+        return
+    for row in changed[:: len(changed) // ROWS + 1]:
+        yield pl.Series(name, [*cells[:row], truth[row], *cells[row + 1 :]], dtype=kind)
+
+
+def find_unbound(made: Made, name: str) -> str:
+    """What could be published in a changed column without breaking any claim; empty if nothing."""
+    shown, size = made.release.data.frame[name], len(made.release.data)
+    strange = list(forge_column(made, name))[-1]
+    half = pl.concat([shown.head(size // 2).cast(strange.dtype, strict=False), strange.tail(size - size // 2)])
+    tried = [("cells that nobody has, in the last half of the rows,", half)]
+    tried += [("an original in place of a changed cell", forged) for forged in restore_cells(made, name)]
+    for what, forged in tried:
+        same = forged.to_list() == shown.to_list()
+        if not same and not any(breaks(made, claim, forged) for claim in made.release.claims):
+            return what
+    return ""
+
+
+@each
+def test_every_changed_column_has_claims_that_can_break(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for change in made.release.changes if made.is_table else ():
+            unbound = "" if change.kind in UNBOUND else find_unbound(made, change.column)
+            assert not unbound, (
+                f'{kind.__name__}, example "{made.example.name}": it changes "{change.column}", and {unbound} would '
+                "break no claim: claim what it does to each column that it changes, and let the check look at every "
+                "row, with no more tolerance than written numbers need"
+            )
+
+
+@each
+def test_some_example_names_two_columns(kind: type[sf.Method]) -> None:
+    """With one column, nobody sees whether a check looks at the others."""
+    tables = [made for made in make_all(kind) if made.is_table]
+    for field in kind.model_fields:
+        given = [getattr(made.example.subject, field) for made in tables]
+        named = [
+            value
+            for value, made in zip(given, tables, strict=True)
+            if isinstance(value, tuple) and value and set(value) <= set(made.release.data.frame.columns)
+        ]
+        assert not named or any(len(value) > 1 for value in named), (
+            f"no example of {kind.__name__} names two columns in `{field}`: add one to tests/contract/examples.py, so "
+            "that each column is forged on its own"
+        )
+
+
+def find_crash(made: Made, claim: Claim, name: str) -> str:
+    """How a check ends that meets `*`, an empty cell and a label, as another method leaves them; else empty."""
+    frame = made.release.data.frame
+    cells = ["*", None, "[1, 2]", *frame[name].cast(pl.String).to_list()[3:]]
+    odd = frame.with_columns(pl.Series(name, cells, dtype=pl.String))
+    release = replace(made.release, data=made.release.data.with_frame(odd), claims=(claim,))
+    try:
+        sf.check(release, made.data)
+    except sf.SfumatoError as error:  # `measure_claim` takes a ValueError for an argument that is missing
+        return repr(error.__context__) if "lacks arguments" in str(error) else ""
+    except Exception as crash:
+        return repr(crash)
+    return ""
+
+
+@each
+def test_a_check_meets_cells_that_another_method_left(kind: type[sf.Method]) -> None:
+    tried = set()
+    for made in make_all(kind):
+        stated = made.release.changes if made.is_table else ()
+        changed = [change.column for change in stated if change.kind not in UNBOUND]
+        for claim in made.release.claims if changed else ():
+            if claim.measure not in tried:
+                tried.add(claim.measure)
+                crash = find_crash(made, claim, str(claim.arguments.get("column", changed[0])))
+                assert not crash, (
+                    f'{kind.__name__}: the check "{claim.measure}" ends in {crash} when a cell is "*", empty or a '
+                    "label: decide what such cells count, or raise a DataError that names the column"
+                )
+
+
+def test_a_check_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(ROUNDED)
+    claim = made.release.claims[0]
+    assert find_crash(made, claim, "age") == ""
+    whole = checks.CHECKS[claim.measure]
+    rash: list[checks.Measure] = [
+        lambda seen, _: sum(map(float, seen.published.frame["age"])),
+        lambda seen, _: seen.published.frame["age"].cast(pl.Float64).sum(),
+    ]
+    for measure in rash:
+        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
+        assert find_crash(made, claim, "age")
+
+
+ROUNDED = Example("two columns", sf.RoundNumbers(columns=("age", "weight"), step=5), numbers)
+
+
+def test_a_check_of_the_first_column_alone_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(ROUNDED)
+    claim = made.release.claims[0]
+    assert find_unread(made, claim, ("age", "weight")) == []
+    whole = checks.CHECKS[claim.measure]
+    lazy = replace(whole, measure=lambda seen, told: whole.measure(seen, {**told, "columns": told["columns"][:1]}))
+    monkeypatch.setitem(checks._LOADED, claim.measure, lazy)
+    assert find_unread(made, claim, ("age", "weight")) == ["weight"]
+
+
+def test_a_column_without_a_claim_is_noticed() -> None:
+    made = make_once(ROUNDED)
+    assert find_unbound(made, "weight") == ""
+    claims = tuple(claim for claim in made.release.claims if claim.measure != "numbers_between_steps")
+    assert "an original" in find_unbound(made._replace(release=replace(made.release, claims=claims)), "weight")
+    assert "nobody" in find_unbound(made._replace(release=replace(made.release, claims=())), "weight")
+
+
+def test_a_check_with_too_much_tolerance_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(ROUNDED)
+    whole = checks.CHECKS["numbers_between_steps"]
+
+    def count_far_off(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        cells = [float(cell) for name in told["columns"] for cell in seen.published.frame[name]]
+        return sum(abs(cell - round(cell / 5) * 5) > 1.5 for cell in cells)
+
+    monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=count_far_off))
+    assert "an original" in find_unbound(made, "age")
+
+
+def test_examples_have_names_of_their_own() -> None:
+    names = [example.name for example in METHOD_EXAMPLES]
+    assert len(set(names)) == len(names), "two examples share a name: messages could not tell them apart"

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""What a method says of itself is true and exact: the kind of change of each column, and how much was lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import sfumato as sf
+from sfumato.change import Change, ChangeKind
+from sfumato.change_kinds import CellDifference, LossMeasure
+from sfumato.protect import METHODS
+from sfumato.protect.method import KeyedMethod
+from tests.contract.column_pairs import Pair, pair_column
+from tests.contract.exact_kinds import find_more_exact, is_false
+from tests.contract.examples import METHOD_EXAMPLES
+from tests.contract.plain_losses import count_blanked, count_loss
+from tests.contract.releases import Made, make_all, make_once
+
+each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+TESTS = Path(__file__).parents[1]
+UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
+LABELLED = frozenset({CellDifference.BLANKED, CellDifference.COARSER})
+ESTIMATED = ("add_noise",)
+"""Methods whose loss is estimated from the release alone, as their pages say: the file is measured all the same."""
+BY_LAW = 0.05
+"""How far the share of noise in a few hundred rows may be from that of its law."""
+
+
+def group_columns(made: Made) -> dict[ChangeKind, dict[str, Pair]]:
+    """The columns that a method says it changed, by the kind of change."""
+    kinds: dict[ChangeKind, dict[str, Pair]] = {}
+    for change in made.release.changes if made.is_table else ():
+        if change.kind not in UNTOUCHED:
+            kinds.setdefault(change.kind, {})[change.column] = pair_column(made, change.column)
+    return kinds
+
+
+def is_drawn(made: Made) -> bool:
+    """Whether a row is nobody's, so that there is nothing to compare it with."""
+    return any(change.kind is ChangeKind.DRAWN for change in made.release.changes)
+
+
+@each
+def test_the_kind_of_change_is_true_and_no_other_tells_more(kind: type[sf.Method]) -> None:
+    stated: dict[ChangeKind, list[Pair]] = {}
+    for made in make_all(kind):
+        if is_drawn(made):
+            continue
+        for change, columns in group_columns(made).items():
+            stated.setdefault(change, []).extend(columns.values())
+            false = [name for name, column in columns.items() if is_false(change, column)]
+            assert not false, (
+                f'{kind.__name__}, example "{made.example.name}": it states ChangeKind.{change.name} of {false}, '
+                f'"{change.meaning.words}", which is not true of every cell: state the kind whose words in '
+                "change_kinds.py are, else ChangeKind.OTHER"
+            )
+    for change, pairs in stated.items():
+        exact = find_more_exact(change, pairs)
+        assert exact is None, (
+            f"{kind.__name__} states ChangeKind.{change.name}, and ChangeKind.{exact.name}, "
+            f'"{exact.meaning.words}", is true of all these columns in all of its examples and tells more: state that'
+        )
+
+
+def count_stated_loss(made: Made) -> float | None:
+    """The loss that the kinds of change of a method have by their measures; None if they have none."""
+    kinds, subject = group_columns(made), made.example.subject
+    if not kinds:
+        return 0.0
+    shown = made.release.data
+    if subject.utility == "blanks":
+        return count_blanked({name: pair_column(made, name) for name in shown.frame.columns})
+    if ChangeKind.DRAWN in kinds:
+        return sf.measure.pairwise_total_variation(made.data, shown)
+    if ChangeKind.CODED in kinds:
+        return 0.0  # the key decodes every code
+    if all(change.meaning.differences <= LABELLED for change in kinds):
+        left_out = 1 - len(shown) / len(made.data)  # such rows lost everything
+        return left_out + (1 - left_out) * sf.measure.loss(shown, made.data)
+    laws = made.release.public
+    losses = [count_loss(kind.meaning.loss, kinds[kind], laws) for kind in kinds if kind.meaning.loss is not None]
+    return max(losses, default=None)
+
+
+def explain_wrong_loss(made: Made) -> str:
+    """What is wrong with the loss of a release, and the cure; empty if nothing is."""
+    subject, stated, counted = made.example.subject, made.release.losses["loss"], count_stated_loss(made)
+    if counted is None:
+        family, name = type(subject).__module__.split(".")[-2:]
+        own = Path("protect") / family / f"test_{name}.py"
+        if 'losses["loss"]' in (TESTS / own).read_text(encoding="utf-8"):
+            return ""
+        return f'nothing compares its loss with the data: compare losses["loss"] with a plain count in tests/{own}'
+    measures = {change.meaning.loss for change in group_columns(made)}
+    if subject.method in ESTIMATED and LossMeasure.MIDPOINT_SHARE in measures:
+        return ""
+    if abs(stated - counted) <= (BY_LAW if LossMeasure.NOISE_SHARE in measures else 1e-9):
+        return ""
+    named = ", ".join(f"LossMeasure.{one.name}" for one in sorted(measures - {None}, key=str) if one)
+    named = named or (
+        "the detail that labels leave open" if measures else "and state the kind: it says that all is kept"
+    )
+    return (
+        f'its loss is {stated:.6g}, and a plain count gives {counted:.6g}: compute losses["loss"] by the measure of '
+        f"its kind of change (change_kinds.py), {named}"
+    )
+
+
+@each
+def test_the_loss_is_that_of_its_kind_of_change(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        wrong = explain_wrong_loss(made) if made.is_table else ""
+        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+
+
+@each
+def test_the_report_knows_that_labels_show_the_loss(kind: type[sf.Method]) -> None:
+    kinds = [change for made in make_all(kind) for change in group_columns(made)]
+    if kinds and kind.utility == "classes":
+        labelled = all(change.meaning.differences <= LABELLED for change in kinds)
+        assert kind.loses_detail is labelled, (
+            f"{kind.__name__}: say loses_detail: ClassVar[bool] = {labelled}; its cells are "
+            f"{'labels of their originals, which show' if labelled else 'no labels, and do not show'} what was lost"
+        )
+
+
+def list_differing(made: Made) -> list[str]:
+    """The published columns whose cells are not those of their original rows."""
+    pairs = {name: pair_column(made, name) for name in made.release.data.frame.columns}
+    return [name for name, pair in pairs.items() if list(pair.before) != list(pair.after)]
+
+
+def explain_wrong_rows(made: Made) -> str:
+    """Whether columns that nobody changed are those of other rows; and the cure."""
+    kept = {change.column for change in made.release.changes if change.kind is ChangeKind.KEPT and not change.starred}
+    frame, moved = made.release.data.frame, kept & set(list_differing(made))
+    same = [name for name in moved if Counter(frame[name]) == Counter(made.originals[name])]
+    return (
+        f"the cells of {sorted(same)} are those of other rows than details.rows says: let it be the original row of "
+        "each published row, in the order of the release"
+        if same
+        else ""
+    )
+
+
+@each
+def test_rows_are_those_of_the_originals_and_the_footprint_names_what_differs(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        if not made.is_table or made.release.details.rows is None or is_drawn(made) or issubclass(kind, KeyedMethod):
+            continue
+        wrong = explain_wrong_rows(made)
+        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+        changed = set(list_differing(made)) - made.example.subject.footprint(made.data).changes
+        assert not changed, (
+            f'{kind.__name__}, example "{made.example.name}": it changes {sorted(changed)}: say so in its `footprint` '
+            "(`trace_columns` and others in protect/footprint.py)"
+        )
+
+
+def test_wrong_rows_are_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    assert explain_wrong_rows(made) == ""
+    turned = replace(made.release.details, rows=made.release.details["rows"][::-1])
+    assert "details.rows" in explain_wrong_rows(made._replace(release=replace(made.release, details=turned)))
+
+
+@each
+def test_details_are_those_of_its_family(kind: type[sf.Method]) -> None:
+    if kind.shape != "table" or kind.gives != "table":
+        return
+    family, details = kind.__module__.split(".")[-2], {type(made.release.details) for made in make_all(kind)}
+    others = [one for one in METHODS if one.shape == one.gives == "table" and one.__module__.split(".")[-2] != family]
+    alike = [one.__name__ for one in others if type(make_all(one)[0].release.details) in details]
+    assert not alike, (
+        f"{kind.__name__} lies in protect/{family}, and its release has the details of another family, like {alike}: "
+        "move it there, with its measure and tests, or give the details of its own family (details.py)"
+    )
+
+
+CHANCE = tuple(
+    kind
+    for kind in ChangeKind
+    if kind.meaning.loss is LossMeasure.PUBLISHED_LAW or (kind.meaning.known_to_nobody and kind is not ChangeKind.CODED)
+)
+"""Kinds of change by chance."""
+
+
+def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], laws: Collection[str]) -> str:
+    """What a method says falsely of chance, or does not say, and the cure; empty if nothing."""
+    drawn = [change for change in changes if change.kind in CHANCE]
+    cure = 'by_chance: ClassVar[bool] = True, truthful: ClassVar[bool] = False and utility = "chance"'
+    if drawn and not method.by_chance:
+        return f'it states ChangeKind.{drawn[0].kind.name} of "{drawn[0].column}", which is chance: say {cure}'
+    if method.by_chance and method.truthful:
+        return "it says by_chance and truthful, and what is drawn by chance is not the truth: say truthful = False"
+    if method.by_chance and method.utility == "classes":
+        return 'it says by_chance, and classes of what chance drew hide nobody: say utility = "chance"'
+    if method.utility == "chance" and not method.by_chance:
+        return 'it says utility = "chance", and nothing that it does is: leave utility at "classes", or say by_chance'
+    without = [change for change in drawn if change.column not in laws]
+    if without:
+        return (
+            f'it states ChangeKind.{without[0].kind.name} of "{without[0].column}", and publishes no law for it: let '
+            'the details of its release have public={column: {"kind": …, "scale": …}}, all that an analyst needs for '
+            "estimates (as AddNoise does; LAWS in workflow/outgoing.py names the parts); if nobody may know the law, "
+            "state ChangeKind.OTHER"
+        )
+    return ""
+
+
+@each
+def test_chance_is_said_and_its_law_is_published(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        changes = made.release.changes if made.is_table else ()
+        wrong = explain_wrong_chance(kind, changes, made.release.public)
+        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+
+
+def test_what_is_said_falsely_of_chance_is_noticed() -> None:
+    class Truthful(sf.AddNoise):
+        truthful: ClassVar[bool] = True
+
+    class Crowded(sf.AddNoise):
+        utility = "classes"  # type: ignore[assignment]
+
+    class Rounded(sf.RoundNumbers):
+        utility = "chance"
+
+    noise = [Change("age", ChangeKind.NOISE, "add_noise")]
+    assert explain_wrong_chance(sf.AddNoise, noise, ["age"]) == ""
+    assert "publishes no law for it" in explain_wrong_chance(sf.AddNoise, noise, [])
+    assert "say truthful = False" in explain_wrong_chance(Truthful, noise, ["age"])
+    assert "utility" in explain_wrong_chance(Crowded, noise, ["age"])
+    assert "say by_chance" in explain_wrong_chance(sf.RoundNumbers, noise, ["age"])
+    assert "leave utility" in explain_wrong_chance(Rounded, [], [])
+
+
+def test_a_wrong_loss_is_noticed() -> None:
+    wanted = ("generalize", "round numbers", "microaggregate", "suppress entries", "randomize response", "synthesize")
+    for made in [make_once(example) for example in METHOD_EXAMPLES if example.name in wanted]:
+        assert explain_wrong_loss(made) == ""
+        halved = {**made.release.losses, "loss": made.release.losses["loss"] / 2}
+        forged = made._replace(release=replace(made.release, losses=halved))
+        assert "a plain count gives" in explain_wrong_loss(forged), made.example.name
+
+
+ROUNDED = Pair([31, 32, 38, 41], [30, 30, 40, 40])
+CAPPED = Pair([31, 32, 98, 41], [35, 35, 60, 41])
+
+
+@pytest.mark.parametrize(
+    ("stated", "column", "exact"),
+    [
+        (ChangeKind.INTERVALS, ROUNDED, ChangeKind.ROUNDED),
+        (ChangeKind.OTHER, CAPPED, ChangeKind.CAPPED),
+        (ChangeKind.OTHER, Pair(["a", "b", "c"], ["a", "other", "other"]), ChangeKind.GROUPED),
+        (ChangeKind.NOISE, Pair([1.0, 3.0, 8.0, 10.0], [2.0, 2.0, 9.0, 9.0]), ChangeKind.MEANS),
+        (ChangeKind.OTHER, Pair([1.0, 2.0, 6.0, 9.0], [1.2, 1.2, 7.9, 7.9]), ChangeKind.INTERVALS),
+        (ChangeKind.OTHER, Pair(["a", "b", "c"], ["b", "a", "c"]), ChangeKind.SWAPPED),
+        (ChangeKind.OTHER, Pair(["a", None, "c"], [None, None, "c"]), ChangeKind.BLANKED),
+        (ChangeKind.OTHER, Pair([1, 3], ["[1, 2]", "{3, 4}"]), ChangeKind.GENERALIZED),
+        (ChangeKind.ROUNDED, ROUNDED, None),
+        (ChangeKind.INTERVALS, Pair([1, 2, 14, 17], [5, 5, 15, 15]), None),
+        (ChangeKind.NOISE, Pair([1.0, 3.0, 8.0, 9.5], [4.1, 2.2, 7.3, 9.9]), None),
+    ],
+    ids=lambda value: value.name if isinstance(value, ChangeKind) else "",
+)
+def test_a_kind_that_tells_more_is_found(stated: ChangeKind, column: Pair, exact: ChangeKind | None) -> None:
+    assert find_more_exact(stated, [column]) is exact
+    assert not is_false(exact or stated, column)
+
+
+def test_a_false_kind_is_noticed() -> None:
+    assert is_false(ChangeKind.ROUNDED, CAPPED) and is_false(ChangeKind.CAPPED, ROUNDED)
+    assert is_false(ChangeKind.INTERVALS, Pair([1.0, 3.0, 8.0], [4.1, 2.2, 7.3]))
