@@ -44,7 +44,7 @@ class CutSequences(NamedTuple):
 
 
 @record
-class ListSearch(NamedTuple):
+class PathSearch(NamedTuple):
     """Scratch space: some sequences with their best paths, and the lists on the way from the root to a node."""
 
     masks: Words
@@ -224,7 +224,7 @@ def _empty_lists(cut, first, last, words, search):  # type: ignore[no-untyped-de
                 search.masks[masks + word] = 0
 
 
-@compile_kernel("void(SearchTree, CutSequences, ListSearch, int64, int64, int64[::1])")
+@compile_kernel("void(SearchTree, CutSequences, PathSearch, int64, int64, int64[::1])")
 def find_closest_paths(tree, cut, search, first, last, closest):  # type: ignore[no-untyped-def]
     """The last node of the winning path of each sequence; the root if no path has anything in common with it.
 

@@ -17,7 +17,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
 
 if TYPE_CHECKING:
-    from sfumato.kernels.sequences.closest_path import CutSequences, ListSearch
+    from sfumato.kernels.sequences.closest_path import CutSequences, PathSearch
     from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree
 
 CHUNK = 4096
@@ -181,13 +181,13 @@ def _merge_tree(search: _Search, members: Flags) -> _Search:
     return search._replace(tree=tree, counts=np.bincount(tree.labels[1:], minlength=len(members)))
 
 
-def _make_scratch(tree: SearchTree, asked: _AskedSequences, first: int, last: int) -> ListSearch:
-    from sfumato.kernels.sequences.closest_path import ListSearch
+def _make_scratch(tree: SearchTree, asked: _AskedSequences, first: int, last: int) -> PathSearch:
+    from sfumato.kernels.sequences.closest_path import PathSearch
 
     labels, depth = len(asked.bits), int(tree.levels.max()) + 2
     words = int(asked.sequences.words[first:last].max())
     together = min(TOGETHER, max(ROOM // (max(labels, depth) * words), 1))
-    return ListSearch(
+    return PathSearch(
         masks=np.zeros(labels * together * words, dtype=np.uint64),
         lengths=np.zeros(together, dtype=np.uint64),
         ratings=np.zeros(together, dtype=np.uint64),
