@@ -397,6 +397,8 @@ def test_every_colour_of_a_picture_follows_the_page() -> None:
 def test_numbers_in_words() -> None:
     gap = "\N{NO-BREAK SPACE}"
     assert wording.format_percent(0.0215001) == f"2.2{gap}%"
+    assert wording.format_percent(0.375) == wording.format_percent(0.3749999999999999) == f"38{gap}%"
+    assert wording.format_percent(1 - 1e-15) == f"over{gap}99.9{gap}%"
     assert wording.format_percent(0.05) == f"5{gap}%"
     assert wording.format_percent(0.00001) == f"under{gap}0.01{gap}%"
     assert wording.format_percent(0.9999) == f"over{gap}99.9{gap}%"

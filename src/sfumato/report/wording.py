@@ -166,6 +166,7 @@ def format_percent(share: float | None) -> str:
     if 99.95 <= hundred < 100:
         return f"over{NBSP}99.9{NBSP}%"
     digits = 2 if hundred < 1 else 1 if hundred < 10 or hundred > 99 else 0
+    hundred = round(hundred, 10)  # 37.499999999999986 and 37.5 are the same share
     return f"{hundred:.{digits}f}".removesuffix(".0").removesuffix(".00") + f"{NBSP}%"
 
 
