@@ -157,7 +157,7 @@ def test_beside_intervals_a_forged_cell_breaks_a_claim() -> None:
     shown = release.data.frame
     forged = shown.with_columns(sex=pl.Series(list("fffmmf")))
     told = shown.with_columns(age=table.frame["age"])
-    seen = (
+    seen: tuple[tuple[pl.DataFrame, list[str]], ...] = (
         (shown, []),
         (forged, ["changed_in_other_columns"]),
         (told, ["private_entries_blanked", "distinct_numbers"]),
