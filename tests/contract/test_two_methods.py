@@ -33,7 +33,20 @@ def patients() -> sf.Table:
     table = people(160)
     frame = table.frame.with_columns((pl.col("age") * 3 % 41 + pl.col("zip").cast(pl.Int64) % 7).alias("weight"))
     roles = {n: "insensitive" if r == "quasi_identifying" and n not in KNOWN else r for n, r in table.roles.items()}
-    return sf.Table.of(frame, {**roles, "weight": "insensitive"}, dict(table.hierarchies))
+    frame = add_named_columns(frame)
+    return sf.Table.of(frame, {**dict.fromkeys(frame.columns, "insensitive"), **roles}, dict(table.hierarchies))
+
+
+def add_named_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with the columns that an example of a method names and that are not there, from the example's data."""
+    for example in METHOD_EXAMPLES:
+        named = getattr(example.subject, "columns", None)
+        missing = [name for name in named if name not in frame.columns] if isinstance(named, tuple) else []
+        if missing and example.subject.shape == "table":
+            own = example.data().frame
+            rows = [row % own.height for row in range(frame.height)]
+            frame = frame.with_columns(own[name].gather(rows) for name in missing)
+    return frame
 
 
 TABLE_METHODS: tuple[Any, ...] = (
@@ -76,6 +89,8 @@ _LISTED = {type(method) for method in (*TABLE_METHODS, *BASKET_METHODS, *SEQUENC
 NEW_METHODS = {type(example.subject): example.subject for example in METHOD_EXAMPLES}
 """The example of every method, of which those join that are not listed."""
 TABLE_METHODS += tuple(m for kind, m in NEW_METHODS.items() if kind not in _LISTED and kind.shape == "table")
+BASKET_METHODS += tuple(m for kind, m in NEW_METHODS.items() if kind not in _LISTED and kind.shape == "baskets")
+SEQUENCE_METHODS += tuple(m for kind, m in NEW_METHODS.items() if kind not in _LISTED and kind.shape == "sequences")
 PAIRS = [
     *product(TABLE_METHODS, TABLE_METHODS),
     *product(BASKET_METHODS, BASKET_METHODS),
@@ -137,7 +152,11 @@ def refuse_or_hold(order: tuple[Any, ...], folder: Path) -> Release | None:
     data = {"table": patients, "baskets": market, "sequences": walks}[order[0].shape]()
     done = attempt(order, data, folder)
     if done.made is None:
-        assert done.worked == 0, f"{name_pair(order)}: refused only after work had started"
+        assert done.worked == 0, (
+            f"{name_pair(order)}: refused only after work had started: {done.refusal}. Let the `footprint` of a method "
+            "say what it changes, needs and reads, so that the policy is refused before; if a column is not there, "
+            "name it in the method's field `columns`, and have it in the data of its example"
+        )
         assert len(done.refusal) > 20
         return None
     release = done.made.release
