@@ -14,19 +14,19 @@ _CODES = "Array(int32, 1, 'C', readonly=True)"
 _INTS = "Array(int64, 1, 'C', readonly=True)"
 
 
-class LabelRows(NamedTuple):
+class SelectedRows(NamedTuple):
     """Row i is ``labels[offsets[i]:offsets[i + 1]]``."""
 
     labels: Codes
     offsets: Ints
 
 
-def select_rows(labels: Codes, offsets: Ints, rows: Ints) -> LabelRows:
+def select_rows(labels: Codes, offsets: Ints, rows: Ints) -> SelectedRows:
     """Some of the rows, one after another."""
     selected = np.concatenate(([0], np.cumsum(np.diff(offsets)[rows])))
     target = np.empty(int(selected[-1]), dtype=np.int32)
     _copy_rows(labels, offsets, rows, selected, target)
-    return LabelRows(target, selected)
+    return SelectedRows(target, selected)
 
 
 def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
