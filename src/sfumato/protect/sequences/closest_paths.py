@@ -127,11 +127,11 @@ def _search_chunk(whole: SearchTree, asked: _AskedSequences, first: int, closest
     counts = np.bincount(whole.labels[1:], minlength=len(asked.bits))
     longer = first + 1 + np.flatnonzero(np.diff(asked.sequences.words[first:last]))
     for begin, end in itertools.pairwise([first, *longer.tolist(), last]):
-        for search in _join_searches(_plan_searches(_Search(whole, counts, begin, end), asked)):
+        for search in _join_searches(_plan_searches(_TreeSearch(whole, counts, begin, end), asked)):
             find_closest_paths(search.tree, asked.sequences, scratch, search.first, search.last, closest)
 
 
-class _Search(NamedTuple):
+class _TreeSearch(NamedTuple):
     """A tree, and the sequences to be searched for in it."""
 
     tree: SearchTree
@@ -141,7 +141,7 @@ class _Search(NamedTuple):
     last: int
 
 
-def _plan_searches(search: _Search, asked: _AskedSequences) -> Iterator[_Search]:
+def _plan_searches(search: _TreeSearch, asked: _AskedSequences) -> Iterator[_TreeSearch]:
     """Leave out what no sequence has if that is worthwhile; then do so for either half, by the next label."""
     first, last = search.first, search.last
     marks, count = asked.marks[first:last], last - first
@@ -157,7 +157,7 @@ def _plan_searches(search: _Search, asked: _AskedSequences) -> Iterator[_Search]
     yield from _plan_searches(search._replace(first=middle), asked)
 
 
-def _join_searches(searches: Iterator[_Search]) -> Iterator[_Search]:
+def _join_searches(searches: Iterator[_TreeSearch]) -> Iterator[_TreeSearch]:
     """Neighbours in the same tree are searched for together."""
     held = next(searches)
     for search in searches:
@@ -169,7 +169,7 @@ def _join_searches(searches: Iterator[_Search]) -> Iterator[_Search]:
     yield held
 
 
-def _merge_tree(search: _Search, members: Flags) -> _Search:
+def _merge_tree(search: _TreeSearch, members: Flags) -> _TreeSearch:
     """The search in a tree without the other labels."""
     from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree, merge_tree
 
