@@ -27,6 +27,8 @@ class CellDifference(StrEnum):
     """It is empty and was not."""
     COARSER = "coarser"
     """Its label covers the original."""
+    FILLED = "filled"
+    """It was empty and has a value, other than a label of all values."""
     OTHER = "other"
     """It has any other value."""
 
@@ -63,6 +65,7 @@ _NONE: frozenset[CellDifference] = frozenset()
 _ANY = frozenset(CellDifference)
 _BLANKED, _COARSER = frozenset({CellDifference.BLANKED}), frozenset({CellDifference.COARSER})
 _RECODED = frozenset({CellDifference.COARSER, CellDifference.OTHER})
+_RECODED_AND_FILLED = _RECODED | {CellDifference.FILLED}
 
 
 class KindMeaning(NamedTuple):
@@ -181,7 +184,7 @@ class ChangeKind(StrEnum):
         "grouped",
         KindMeaning(
             "rare values under one label",
-            _RECODED,
+            _RECODED_AND_FILLED,
             most_new_values=1,
             loss=LossMeasure.CHANGED_CELLS,
             loss_words=LossWords(
@@ -196,7 +199,7 @@ class ChangeKind(StrEnum):
         "means",
         KindMeaning(
             "mean, median or mode of a group",
-            _RECODED,
+            _ANY,  # most of a group may lack a word
             loss=LossMeasure.WITHIN_GROUPS,
             loss_words=LossWords(
                 "Of the spread (variance) of the aggregated columns, the share that lies within the groups.",

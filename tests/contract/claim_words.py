@@ -37,6 +37,21 @@ def list_numbers(value: Any) -> Iterator[float]:
             yield from list_numbers(part)
 
 
+def list_words(value: Any) -> Iterator[str]:
+    """All words and numbers of fields or arguments, however deep, as a sentence would spell them; no names of parts."""
+    if isinstance(value, bool) or value is None:
+        return
+    if isinstance(value, int | float):
+        yield f"{value:g}"
+    elif isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from list_words(list(value.values()))
+    elif isinstance(value, Iterable):
+        for part in value:
+            yield from list_words(part)
+
+
 def is_spelled(number: float, spelling: str) -> bool:
     """Whether a sentence spells a number, to the digits that it has: 1.386 is log 4."""
     if "/" in spelling:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -47,10 +47,16 @@ class NumberPair(NamedTuple):
 
 
 def read_numbers(pair: Pair) -> NumberPair:
-    """The numbers of cells that are known before and after; days for dates."""
+    """The numbers of cells that are known before and after; days for dates and times."""
     known = [(was, now) for was, now in zip(pair.before, pair.after, strict=True) if None not in (was, now)]
-    days = [[cell.toordinal() if isinstance(cell, date) else float(cell) for cell in cells] for cells in known]
+    days = [[_read_number(cell) for cell in cells] for cells in known]
     return NumberPair([was for was, _ in days], [now for _, now in days])
+
+
+def _read_number(cell: Any) -> float:
+    if isinstance(cell, datetime):
+        return (cell.replace(tzinfo=None) - datetime.min).total_seconds() / 86_400
+    return cell.toordinal() if isinstance(cell, date) else float(cell)
 
 
 def list_texts(column: pl.Series) -> list[str | None]:

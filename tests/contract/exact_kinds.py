@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from fractions import Fraction
 from math import gcd, lcm
 from statistics import fmean
@@ -30,10 +31,10 @@ def _is_covered(pair: Pair) -> bool:
 
 
 def _has_numbers(pair: Pair) -> bool:
-    """Whether every known cell is a number, before and after, and the same cells are empty."""
+    """Whether every known cell is a number or a date, before and after, and the same cells are empty."""
     cells = [cell for cell in (*pair.before, *pair.after) if cell is not None]
     empty = [was is None for was in pair.before] == [now is None for now in pair.after]
-    return empty and bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+    return empty and bool(cells) and all(isinstance(cell, int | float | date) for cell in cells)
 
 
 def _is_capped(pair: Pair) -> bool:
@@ -51,9 +52,11 @@ def _is_grouped(pair: Pair) -> bool:
     return len(labels) == 1 and None not in labels and not hidden & set(pair.after)
 
 
-def _find_step(numbers: Sequence[float]) -> float:
-    """The largest number that all are multiples of."""
-    exact = [Fraction(repr(number)) for number in numbers]
+def _find_step(pair: Pair) -> float:
+    """The largest number that all published ones are multiples of; of dates, their days from the first one."""
+    numbers = read_numbers(pair).after
+    dates = any(isinstance(cell, date) for cell in pair.after)
+    exact = [Fraction(repr(number - min(numbers) if dates else number)) for number in numbers]
     below = lcm(*(number.denominator for number in exact))
     return gcd(*(int(number * below) for number in exact)) / below
 
@@ -63,7 +66,7 @@ def _is_rounded(pair: Pair, farthest: float = 0.5) -> bool:
     if not _has_numbers(pair):
         return False
     numbers = read_numbers(pair)
-    most = farthest * _find_step(numbers.after) * (1 + 1e-9)
+    most = farthest * _find_step(pair) * (1 + 1e-9)
     return all(abs(distance) <= most for distance in numbers.list_distances())
 
 
@@ -119,9 +122,9 @@ _TRUE: Mapping[ChangeKind, Callable[[Pair], bool]] = {
     ChangeKind.ROUNDED: lambda pair: _is_rounded(pair, farthest=1.0),  # it may be rounded down, or up
     ChangeKind.INTERVALS: _is_cut,
 }
-"""What must be true of columns of numbers; what files are compared with leaves this open (`measure/changes.py`)."""
+"""What must be true of numbers and dates; what files are compared with leaves this open (`measure/changes.py`)."""
 
 
 def is_false(stated: ChangeKind, column: Pair) -> bool:
-    """Whether a statement about a column of numbers is not true."""
-    return stated in _TRUE and _has_numbers(column) and not _TRUE[stated](column)
+    """Whether a statement about numbers or dates is not true; words are none."""
+    return stated in _TRUE and not _TRUE[stated](column)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,8 @@ class Example:
     """A release that keeps not all of the method's claims: mostly the originals themselves."""
     secrets: tuple[str, ...] = ()
     """Words that a certificate must not hold."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Property → what its claim must promise, computed by hand, where that is no number of the method's fields."""
 
 
 METHOD_EXAMPLES = (
@@ -171,8 +173,13 @@ METHOD_EXAMPLES = (
     Example("group rare values", sf.GroupRareValues(columns=("occupation", "disease"), min_count=20), people),
     Example("top code", sf.TopCode(columns="age", k=5), people),
     Example("top code, both ends", sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}), numbers),
-    Example("round numbers", sf.RoundNumbers(columns="age", step=5), people),
-    Example("round numbers, by decimals", sf.RoundNumbers(columns=("age", "weight"), step=2.5), numbers),
+    Example("round numbers", sf.RoundNumbers(columns="age", step=5), people, limits={"largest_rounding": 2.5}),
+    Example(
+        "round numbers, by decimals",
+        sf.RoundNumbers(columns=("age", "weight"), step=2.5),
+        numbers,
+        limits={"largest_rounding": 1.25},
+    ),
     Example(
         "suppress entries",
         sf.SuppressEntries(private={"columns": ["disease"], "where": {"sex": "female"}}, confidence=0.7, min_support=3),

@@ -2,12 +2,14 @@
 """What a release promises is set by the policy and the number of rows, never by what came out.
 
 A limit computed from the outcome promises nothing: it holds whatever happened, and tells what happened. So every method
-is run on its example and on other data with the same columns, values and counts; the limits must be the same.
+is run on its example and on other data with the same columns, values and counts; the limits must be the same. And each
+limit is one of the method's fields, or was computed by hand: its sentence and its check may be wrong in the same way.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.protect import METHODS
 from sfumato.release import Claim, Release
+from tests.contract.claim_words import list_numbers
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people
-from tests.contract.releases import released
+from tests.contract.releases import Made, make_all, make_once, released
 
 STRATEGIES = (
     Example("islf", sf.HideItems(items=("nuts",), min_support=0.05, min_confidence=0.3, strategy="islf"), market),
@@ -96,6 +100,55 @@ def test_claims_say_nothing_of_the_largest_value(example: Example) -> None:
         "a threshold, a meaning or an argument of a claim was taken from the data, and leaves with the certificate: "
         "take it from the fields of the method"
     )
+
+
+BY_LAW = {
+    "add_noise": {
+        "noise_privacy", "noise_law", "unchanged_cells", "noise_centre", "noise_dependence", "noise_shape",
+        "interval_privacy", "cut_privacy",
+    },
+    "randomize_response": {"epsilon", "epsilon_in_all", "answers_off_channel"},
+    "randomize_baskets": {"epsilon", "epsilon_in_all", "amplification", "items_off_channel"},
+}  # fmt: skip
+"""Limits that follow from a law of chance; `tests/protect/noise` and `tests/protect/answers` compute them anew."""
+
+
+def explain_strange_limit(made: Made, claim: Claim) -> str:
+    """Why a threshold is not what the policy asks for, and the cure; empty if it is."""
+    example = made.example
+    wanted = example.limits.get(claim.property)
+    if wanted is not None:
+        same = abs(float(claim.threshold) - wanted) < 1e-9
+        return "" if same else f"is {claim.threshold:g}, and by hand it is {wanted:g}: repair the one that is wrong"
+    fields = list_numbers(example.subject.model_dump(mode="json"))
+    known = (0.0, float(len(made.data)), float(len(made.release.data)), *fields)
+    if any(abs(float(claim.threshold) - number) < 1e-12 for number in known):
+        return ""
+    return (
+        f"is {claim.threshold:g}, which is no number of the method's fields: promise what the policy asks for; if "
+        f'another number follows from the fields, compute it by hand in limits={{"{claim.property}": …}} of the '
+        "example (tests/contract/examples.py)"
+    )
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_a_limit_is_a_field_or_computed_by_hand(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in made.release.claims:
+            wrong = explain_strange_limit(made, claim)
+            assert not wrong or claim.property in BY_LAW.get(made.example.subject.method, ()), (
+                f'{kind.__name__}, example "{made.example.name}": the threshold of "{claim.property}" {wrong}'
+            )
+
+
+def test_a_limit_that_is_laxer_in_words_too_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = made.release.claims[0]
+    assert explain_strange_limit(made, claim) == "" and "20" in claim.meaning
+    lax = claim.model_copy(update={"threshold": 2, "meaning": claim.meaning.replace("20", "2")})
+    assert "no number of the method's fields" in explain_strange_limit(made, lax)
+    by_hand = made._replace(example=replace(made.example, limits={claim.property: 20.0}))
+    assert "by hand it is 20" in explain_strange_limit(by_hand, lax)
 
 
 def test_a_claim_that_says_the_largest_value_is_noticed() -> None:

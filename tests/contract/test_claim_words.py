@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The sentence of a claim says the number that is checked: a limit is not laxer than its words."""
+"""The sentence of a claim says the number that is checked, and no claim tells what the method calls private."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
 import sfumato as sf
 from sfumato.protect import METHODS
 from sfumato.release import Claim
-from tests.contract.claim_words import find_strange_numbers, is_spelled, read_numbers, tells_threshold
+from tests.contract.claim_words import find_strange_numbers, is_spelled, list_words, read_numbers, tells_threshold
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once
 
@@ -65,6 +68,50 @@ def test_a_number_that_nothing_checks_is_noticed() -> None:
     assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(made, claim))
     false = claim.model_copy(update={"meaning": claim.meaning.replace("5", "7")})
     assert "says 7" in next(explain_wrong_numbers(made, false))
+
+
+COUNTS_TOLD = ("publish_patterns", "publish_rules")
+"""Their support is private as a share of the baskets; the claim tells it as a count."""
+
+
+def list_private_words(made: Made) -> Iterator[str]:
+    """What the private fields of a method hold and no public one does, as it would be spelled; no names of columns."""
+    dumped = made.example.subject.model_dump(mode="json")
+    private = {name: dumped[name] for name in made.example.subject.private_fields if name in dumped}
+    public = set(list_words({name: value for name, value in dumped.items() if name not in private}))
+    names = set(made.data.frame.columns) if isinstance(made.data, sf.Table) else set()
+    yield from sorted({*list_words(private)} - public - names - {"0", "1"})
+
+
+def find_private_words(made: Made, claim: Claim) -> list[str]:
+    """Words and numbers of private fields that leave with a claim; arguments that compare with originals stay."""
+    told = {*list_words(claim.threshold), *list_words({} if claim.needs_original else dict(claim.arguments))}
+    words = re.compile(r"[\w.-]*\w").findall(claim.meaning)
+    return [word for word in list_private_words(made) if word in told or word in words]
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_no_claim_tells_a_private_field(kind: type[sf.Method]) -> None:
+    for made in make_all(kind) if kind.model_fields["method"].default not in COUNTS_TOLD else ():
+        for claim in made.release.claims:
+            told = find_private_words(made, claim)
+            assert not told, (
+                f'{kind.__name__}, example "{made.example.name}": the claim "{claim.property}" tells {told}, which '
+                "only `private_fields` have: a certificate would tell it; leave it out of the claim, or name the field "
+                "in `public_fields` if everybody may know it"
+            )
+
+
+def test_a_private_field_in_a_claim_is_noticed() -> None:
+    class Secretive(sf.GroupRareValues):
+        public_fields: ClassVar[tuple[str, ...]] = ("columns", "label")
+        private_fields: ClassVar[tuple[str, ...]] = ("min_count",)
+
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    assert not any(find_private_words(made, claim) for claim in made.release.claims)
+    secretive = Secretive.model_construct(**dict(made.example.subject))
+    changed = made._replace(example=replace(made.example, subject=secretive))
+    assert find_private_words(changed, made.release.claims[0]) == ["20"]
 
 
 def test_numbers_are_read_as_they_are_spelled() -> None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -131,6 +132,62 @@ def test_every_changed_column_has_claims_that_can_break(kind: type[sf.Method]) -
 
 
 @each
+def test_every_kept_column_has_a_claim(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for change in made.release.changes if made.is_table else ():
+            if change.kind is ChangeKind.KEPT:
+                _, forged, _ = list(forge_column(made, change.column))[-3:]
+                assert any(breaks(made, claim, forged) for claim in made.release.claims), (
+                    f'{kind.__name__}, example "{made.example.name}": it keeps "{change.column}", and a changed cell '
+                    "there would break no claim: add claim_others_kept(table, changed) of protect/claims.py, or name "
+                    "every kept column in the claim that is there"
+                )
+
+
+def find_unseen_value(made: Made, claim: Claim, name: str) -> str:
+    """How few rows may have a value that the method made, without breaking a claim that breaks if all have few."""
+    shown, truth = made.release.data.frame[name], made.originals[name].cast(pl.String).to_list()
+    texts = shown.cast(pl.String).to_list()
+    made_here = Counter(text for text, was in zip(texts, truth, strict=True) if text not in (was, None))
+    several = sorted(value for value in made_here if texts.count(value) > 1)
+    values = several[:: len(several) // MOST_VALUES + 1]
+    others = [text for text in texts if text is not None and text not in made_here]
+    if len(values) < 2 or not others:
+        return ""
+
+    def leave_one_row(few: Collection[str]) -> pl.Series:
+        cells = [others[0] if text in few and text in texts[:row] else text for row, text in enumerate(texts)]
+        return pl.Series(name, cells, dtype=pl.String).cast(shown.dtype)
+
+    if not breaks(made, claim, leave_one_row(values)):
+        return ""
+    unseen = [value for value in values if not breaks(made, claim, leave_one_row([value]))]
+    few = claim.bound == "at_least" and len(values) <= FEW
+    return f"{len(unseen)} of the {len(values)} values" if len(unseen) == len(values) or (few and unseen) else ""
+
+
+FEW = 2
+"""As many values, such as two ends, are each looked at by a claim of a least number."""
+MOST_VALUES = 5
+"""Of more values, as many are tried."""
+
+
+@each
+def test_a_check_looks_at_every_value_that_was_made(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        stated = made.release.changes if made.is_table and not kind.by_chance else ()
+        for change in [change for change in stated if change.kind not in UNBOUND]:
+            for claim in made.release.claims:
+                if claim.arguments.get("column", change.column) == change.column:
+                    unseen = find_unseen_value(made, claim, change.column)
+                    assert not unseen, (
+                        f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" breaks if one '
+                        f'row has each value that was made of "{change.column}", and not if one row has {unseen}: let '
+                        "it look at each value, and take the worst of them"
+                    )
+
+
+@each
 def test_some_example_names_two_columns(kind: type[sf.Method]) -> None:
     """With one column, nobody sees whether a check looks at the others."""
     tables = [made for made in make_all(kind) if made.is_table]
@@ -203,6 +260,23 @@ def test_a_check_of_the_first_column_alone_is_noticed(monkeypatch: pytest.Monkey
     lazy = replace(whole, measure=lambda seen, told: whole.measure(seen, {**told, "columns": told["columns"][:1]}))
     monkeypatch.setitem(checks._LOADED, claim.measure, lazy)
     assert find_unread(made, claim, ("age", "weight")) == ["weight"]
+
+
+CAPPED = Example("both ends", sf.TopCode(columns="age", k=5, ends="both"), numbers)
+
+
+@pytest.mark.parametrize("choose", [max, lambda counts: counts[0]], ids=["the largest", "the first"])
+def test_a_check_of_one_end_alone_is_noticed(monkeypatch: pytest.MonkeyPatch, choose: Callable[..., int]) -> None:
+    made = make_once(CAPPED)
+    claim = next(claim for claim in made.release.claims if claim.measure == "rows_at_limits")
+    assert find_unseen_value(made, claim, "age") == ""
+
+    def count_rows(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        return choose([int((seen.published.frame["age"] == told[end]).sum()) for end in ("floor", "cap")])
+
+    whole = checks.CHECKS[claim.measure]
+    monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=count_rows))
+    assert find_unseen_value(made, claim, "age") != ""
 
 
 def test_a_column_without_a_claim_is_noticed() -> None:

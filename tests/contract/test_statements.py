@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import ClassVar
 
@@ -274,6 +275,20 @@ CAPPED = Pair([31, 32, 98, 41], [35, 35, 60, 41])
 def test_a_kind_that_tells_more_is_found(stated: ChangeKind, column: Pair, exact: ChangeKind | None) -> None:
     assert find_more_exact(stated, [column]) is exact
     assert not is_false(exact or stated, column)
+
+
+MONTHS = Pair(
+    [date(2024, 1, 3), date(2024, 2, 9), date(2024, 3, 30)], [date(2024, 1, 1), date(2024, 2, 1), date(2024, 3, 1)]
+)
+WEEKS = Pair(
+    [date(2024, 1, 3), date(2024, 1, 9), date(2024, 1, 30)], [date(2024, 1, 1), date(2024, 1, 8), date(2024, 1, 29)]
+)
+
+
+def test_dates_are_numbers_of_days() -> None:
+    assert is_false(ChangeKind.ROUNDED, MONTHS) and not is_false(ChangeKind.INTERVALS, MONTHS)
+    assert not is_false(ChangeKind.ROUNDED, WEEKS)
+    assert is_false(ChangeKind.ROUNDED, Pair([date(2024, 1, 3)], ["2024-01"]))
 
 
 def test_a_false_kind_is_noticed() -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How each column changed, measured on the published file against the originals, independently of the method.
 
-Every published cell equals its original, is newly empty, is a generalization of it, or has another value.
+Every published cell equals its original, is newly empty, is a generalization of it, or has another value, where there
+was one or none.
 `refuse_false_statements` compares these counts with what the methods state about their columns.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.change import Change, ChangeKind
+from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.change_kinds import CellDifference
 from sfumato.data.coded_cells import count_cells, count_pairs
 from sfumato.data.hierarchy import spell_cells
@@ -36,18 +37,20 @@ class ColumnDifference:
     coarser: int
     """Cells whose label covers the original."""
     other: int
-    """Cells with any other value."""
+    """Cells with any other value, that had one before."""
     loss: float | None
     """The mean share of values that a label leaves open, 0 to 1; None if cells have other values."""
     other_values: int = 0
     """How many different values the cells with any other value have."""
     strange: int = 0
     """Cells with a value that no original has."""
+    filled: int = 0
+    """Cells that were empty and have a value, other than a label of all values."""
 
     @property
     def changed(self) -> int:
         """Cells that differ in any way."""
-        return self.blanked + self.coarser + self.other
+        return self.blanked + self.coarser + self.other + self.filled
 
     @property
     def share(self) -> float:
@@ -74,13 +77,19 @@ def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> Co
     was, now = spell_cells(pairs["first"]), spell_cells(pairs["second"])
     covered = cover_cells(was, now, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
     others = pairs.with_columns(now).filter(pl.Series(~covered, dtype=pl.Boolean))
-    other = int(others["count"].sum())
-    coarser = int(pairs["count"].sum()) - other
-    if not other:
+    moved, filled = int(others["count"].sum()), count_filled(others)
+    coarser = int(pairs["count"].sum()) - moved
+    if not moved:
         return ColumnDifference(name, len(after), blanked, coarser, 0, _measure_loss(after, domain))
     known = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
     strange = int(others.filter(~pl.col("second").is_in(known))["count"].sum())
-    return ColumnDifference(name, len(after), blanked, coarser, other, None, others["second"].n_unique(), strange)
+    values = others["second"].n_unique()
+    return ColumnDifference(name, len(after), blanked, coarser, moved - filled, None, values, strange, filled)
+
+
+def count_filled(pairs: pl.DataFrame) -> int:
+    """Of cells that differ, counted in pairs, how many were empty and are not."""
+    return int(pairs.filter(pl.col("first").is_null() & pl.col("second").is_not_null())["count"].sum())
 
 
 def _measure_loss(labels: pl.Series, domain: Domain) -> float:
@@ -91,36 +100,52 @@ def _measure_loss(labels: pl.Series, domain: Domain) -> float:
     return float(lost) / len(labels) if len(labels) else 0.0
 
 
+_WAYS = {
+    CellDifference.BLANKED: "are empty and were not",
+    CellDifference.COARSER: "have a label of their original",
+    CellDifference.FILLED: "were empty and have a value",
+    CellDifference.OTHER: "have another value",
+}
+
+
 def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str, ColumnDifference]) -> None:
     """Stop a release if the file contradicts a method's statement about it."""
     stated: dict[str, list[Change]] = {}
     for change in changes:
         stated.setdefault(change.column, []).append(change)
-    false = [name for name, difference in differences.items() if not _admits(stated.get(name, []), difference)]
-    if false:
-        columns = quote_names(false)
+    false = {name: _explain_false(stated.get(name, []), difference) for name, difference in differences.items()}
+    columns = [name for name, why in false.items() if why]
+    if columns:
         raise ClaimBroken(
-            f"nothing was released, because what the methods state about {columns} is not what happened to "
-            f"{'it' if len(false) == 1 else 'them'} in the written file"
+            f"nothing was released, because what the methods state about {quote_names(columns)} is not what happened "
+            f'to {"it" if len(columns) == 1 else "them"} in the written file: "{columns[0]}" is stated as '
+            f"{false[columns[0]]}"
         )
 
 
-def _admits(changes: list[Change], difference: ColumnDifference) -> bool:
-    """Whether the statements about a column allow every way in which its cells differ."""
-    if not changes or any(change.dropped for change in changes):
-        return False
+def _explain_false(changes: list[Change], difference: ColumnDifference) -> str:
+    """What a column is stated as, and what its cells are that the statements do not allow; empty if they allow all."""
+    if not changes:
+        return "nothing, and it is published"
+    words = f'"{describe_changes(changes)}"'
+    if any(change.dropped for change in changes):
+        return f"{words}, and it is published"
     allowed = {CellDifference.COARSER} if any(change.starred for change in changes) else set()
     for change in changes:
         allowed |= change.kind.meaning.differences
-    if any(getattr(difference, way.value) for way in CellDifference if way not in allowed):
-        return False
+    for way in CellDifference:
+        if way not in allowed and (count := getattr(difference, way.value)):
+            return f"{words}, and {count} of {difference.cells} cells {_WAYS[way]}"
     kinds = {change.kind for change in changes} - {ChangeKind.KEPT, ChangeKind.BLANKED}
-    return len(kinds) != 1 or _has_stated_values(kinds.pop(), difference)
+    wrong = _explain_values(kinds.pop(), difference) if len(kinds) == 1 else ""
+    return f"{words}, and {wrong}" if wrong else ""
 
 
-def _has_stated_values(kind: ChangeKind, difference: ColumnDifference) -> bool:
-    """Whether cells with any other value have such as the statement says."""
+def _explain_values(kind: ChangeKind, difference: ColumnDifference) -> str:
+    """Which cells have other values than the statement says; empty if none has."""
     most = kind.meaning.most_new_values
     if most is not None and difference.other_values > most:
-        return False
-    return not (kind.meaning.values_of_other_rows and difference.strange)
+        return f"cells have {difference.other_values} new values, where it allows {most}"
+    if kind.meaning.values_of_other_rows and difference.strange:
+        return f"{difference.strange} of {difference.cells} cells have a value that no original has"
+    return ""

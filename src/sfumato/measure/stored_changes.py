@@ -19,7 +19,7 @@ from sfumato.engine.coded_columns import flag_text, is_coded, split_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.changes import ColumnDifference
+from sfumato.measure.changes import ColumnDifference, count_filled
 from sfumato.measure.truth import cover_cells, find_differing_cells
 
 _MANY_PAIRS = 1 << 16
@@ -72,7 +72,7 @@ def compare_stored(
         for name, pairs in found.pairs.items():
             counts[name].add(pairs)
         for name, counted in found.moved.items():
-            moved[name] = _count_moved(moved[name], *counted)
+            moved[name] = _add_moved(moved[name], counted)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
@@ -80,7 +80,7 @@ def compare_stored(
         blanked[name] = empty.select("first", "count")
         difference = moved.get(name) or _describe_difference(name, pairs, original, published)
         differences[name] = difference
-        wrong += difference.other + difference.blanked if name in generalized else 0
+        wrong += difference.other + difference.filled + difference.blanked if name in generalized else 0
     return StoredComparison(original, published, taken, differences, wrong, blanked)
 
 
@@ -104,12 +104,19 @@ def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Seque
     return int(np.count_nonzero(flags))
 
 
+class _MovedCells(NamedTuple):
+    """How many cells of a drawn column differ."""
+
+    differing: int
+    blanked: int
+    filled: int
+
+
 class _BatchFinding(NamedTuple):
     """What differs in some rows."""
 
     pairs: dict[str, pl.DataFrame]
-    moved: dict[str, tuple[int, int]]
-    """Drawn column → how many cells differ, and how many of these are empty."""
+    moved: dict[str, _MovedCells]
     wrong: int
 
 
@@ -124,7 +131,7 @@ class _BatchComparison:
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
         found: dict[str, pl.DataFrame] = {}
-        moved: dict[str, tuple[int, int]] = {}
+        moved: dict[str, _MovedCells] = {}
         wrong = 0
         for name in self.names:
             pairs = _count_differing_pairs(batch.before[name], batch.after[name])
@@ -132,7 +139,7 @@ class _BatchComparison:
                 continue
             if name in self.drawn:
                 empty = pairs.filter(pl.col("second").is_null())
-                moved[name] = int(pairs["count"].sum()), int(empty["count"].sum())
+                moved[name] = _MovedCells(int(pairs["count"].sum()), int(empty["count"].sum()), count_filled(pairs))
                 continue
             found[name] = pairs
             if name not in self.generalized:
@@ -140,8 +147,9 @@ class _BatchComparison:
         return _BatchFinding(found, moved, wrong)
 
 
-def _count_moved(before: ColumnDifference, differing: int, empty: int) -> ColumnDifference:
-    return replace(before, blanked=before.blanked + empty, other=before.other + differing - empty)
+def _add_moved(before: ColumnDifference, moved: _MovedCells) -> ColumnDifference:
+    other = before.other + moved.differing - moved.blanked - moved.filled
+    return replace(before, blanked=before.blanked + moved.blanked, other=other, filled=before.filled + moved.filled)
 
 
 class _PairCounts:
@@ -171,10 +179,11 @@ def _describe_difference(
         return ColumnDifference(name, published.rows.height, blanked, 0, 0, 0.0)
     domain = find_domain(original, name)
     covered = cover_cells(spell_cells(known["first"]), spell_cells(known["second"]), domain)
-    coarser = int(known.filter(pl.Series(covered, dtype=pl.Boolean))["count"].sum())
-    other = int(known["count"].sum()) - coarser
-    loss = None if other else measure_stored_loss(published, name, domain)
-    return ColumnDifference(name, published.rows.height, blanked, coarser, other, loss)
+    others = known.filter(~pl.Series(covered, dtype=pl.Boolean))
+    moved, filled = int(others["count"].sum()), count_filled(others)
+    coarser = int(known["count"].sum()) - moved
+    loss = None if moved else measure_stored_loss(published, name, domain)
+    return ColumnDifference(name, published.rows.height, blanked, coarser, moved - filled, loss, filled=filled)
 
 
 def find_domain(original: StoredTable, name: str) -> Domain:

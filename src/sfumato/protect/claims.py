@@ -41,6 +41,12 @@ def claim_with_originals(
     )
 
 
+def claim_others_kept(table: Table, changed: Collection[str]) -> Claim:
+    """No published column but the changed ones differs from the originals."""
+    kept = tuple(name for name in table.frame.columns if name not in {*changed, *table.identifying})
+    return claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, "No other column was changed.")
+
+
 def claim_nothing_untrue() -> Claim:
     """Every published cell covers its original; only checkable with the originals."""
     return Claim(

@@ -76,7 +76,7 @@ def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Nu
 
 def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
     assert evidence.comparison is not None
-    return sum(moved.coarser + moved.other for moved in evidence.comparison.differences.values())
+    return sum(moved.coarser + moved.other + moved.filled for moved in evidence.comparison.differences.values())
 
 
 def measure_blanked_share(published: StoredTable, original: StoredTable) -> float:

@@ -20,7 +20,7 @@ from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
-from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
@@ -108,7 +108,6 @@ class GroupRareValues(Method):
         return pl.repeat(self.label, len(cells), eager=True).zip_with(inside, cells).alias(column.name)
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        kept = tuple(name for name in table.frame.columns if name not in {*names, *table.identifying})
         told = {"columns": names}
         where = ", ".join(names)
         return (
@@ -126,7 +125,7 @@ class GroupRareValues(Method):
                 {**told, "label": self.label},
                 f'Every cell of {where} is the original, or "{self.label}" if its original is not published.',
             ),
-            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, "No other column was changed."),
+            claim_others_kept(table, names),
             claim_nobody_named(table),
         )
 

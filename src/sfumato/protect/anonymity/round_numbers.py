@@ -20,7 +20,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
@@ -101,7 +101,6 @@ class RoundNumbers(Method):
                 )
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        kept = tuple(name for name in table.frame.columns if name not in {*names, *table.identifying})
         where, step, half = ", ".join(names), _simplify(self.step), _simplify(self.step / 2)
         return (
             Claim(
@@ -119,7 +118,7 @@ class RoundNumbers(Method):
                 {"columns": names},
                 f"Every published number of {where} is at most {half} from the true one.",
             ),
-            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, "No other column was changed."),
+            claim_others_kept(table, names),
             claim_nobody_named(table),
         )
 

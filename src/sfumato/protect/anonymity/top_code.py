@@ -22,7 +22,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
-from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
@@ -150,11 +150,9 @@ class TopCode(Method):
 
     def _list_claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
         made = [claim for name in limits for claim in limits[name].claims(name, self.k)]
-        kept = tuple(name for name in table.frame.columns if name not in {*limits, *table.identifying})
-        meaning = "No other column was changed."
         return (
             *made,
-            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, meaning),
+            claim_others_kept(table, limits),
             claim_nobody_named(table),
         )
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Cells that are missing in the originals: a method refuses them or leaves them missing, and never makes up a value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import ChangeKind
+from sfumato.measure.changes import measure_changes, refuse_false_statements
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import SLOW, Made, make_once, released
+
+TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
+UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
+
+
+def list_changed(made: Made) -> list[str]:
+    """The columns that the method says it changed."""
+    return [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
+
+
+def remove_cells(table: sf.Table, names: list[str]) -> sf.Table:
+    """The table without every ninth cell of each column, in other rows for each."""
+    holed = []
+    for place, name in enumerate(names):
+        column = table.frame[name]
+        kept = pl.Series([row % 9 != place % 9 for row in range(len(column))])
+        holed.append(column.zip_with(kept, column.clear(len(column))))
+    return table.with_frame(table.frame.with_columns(holed))
+
+
+def explain_lost_gaps(release: sf.Release, table: sf.Table) -> str:
+    """What became of missing cells that no statement and no claim allows, with the cure; empty if nothing did."""
+    cure = (
+        "let a missing cell stay missing, and let checks leave it out; or refuse the column with a DataError that says "
+        "how many cells are missing"
+    )
+    try:
+        refuse_false_statements(release.changes, measure_changes(table, release.data, release.details.rows))
+        broken = [finding.title() for finding in sf.check(release, table) if not finding.holds]
+    except sf.SfumatoError as error:
+        return f"{error}: {cure}"
+    return f"{'; '.join(broken)} does not hold: {cure}" if broken else ""
+
+
+@pytest.mark.parametrize("example", [one for one in TABLES if one.name not in SLOW], ids=lambda one: one.name)
+def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
+    made = make_once(example)
+    table = remove_cells(made.data, list_changed(made))
+    try:
+        release = released(example, table)
+    except sf.SfumatoError:
+        return
+    except Exception as crash:
+        pytest.fail(f"it crashes where cells are missing ({crash!r}): leave them missing, or refuse with a DataError")
+    wrong = explain_lost_gaps(release, table)
+    assert not wrong, f"of data with missing cells: {wrong}"
+
+
+def test_a_made_up_value_is_noticed() -> None:
+    example = next(one for one in TABLES if one.name == "round numbers")
+    table = remove_cells(example.data(), ["age"])
+    release = released(example, table)
+    assert explain_lost_gaps(release, table) == ""
+    zeros = release.data.with_frame(release.data.frame.with_columns(pl.col("age").fill_null(0)))
+    wrong = explain_lost_gaps(replace(release, data=zeros), table)
+    assert '"age" is stated as "rounded values", and 45 of 400 cells were empty and have a value' in wrong
