@@ -70,6 +70,7 @@ def draw_people(chance: random.Random, folder: Path) -> Cells:
         "sex": column(lambda: chance.choice("fm"), holed=False),
         "ill": column(lambda: chance.choice(("flu", "flu", "gout", "asthma", "ulcer")), holed=chance.random() < 0.2),
         "pay": column(lambda: str(chance.randrange(10, 99))),
+        "seen": column(lambda: f"2024-{chance.choice((1, 2, 11)):02}-{chance.choice((1, 15, 28)):02}"),
     }
     with (folder / "people.csv").open("w", newline="") as file:
         writer = csv.writer(file)
@@ -79,10 +80,12 @@ def draw_people(chance: random.Random, folder: Path) -> Cells:
 
 
 def draw_roles(chance: random.Random) -> dict[str, list[str]]:
-    known = chance.choice((["age", "zip", "sex"], ["age", "sex"], ["zip"], ["age", "zip", "sex", "pay"]))
+    known = chance.choice(
+        (["age", "zip", "sex"], ["age", "sex"], ["zip"], ["age", "zip", "sex", "pay"], ["sex", "seen"])
+    )
     secret = chance.choice((["ill"], ["ill", "pay"], []))
     secret = [name for name in secret if name not in known]
-    rest = [name for name in ("age", "zip", "sex", "ill", "pay") if name not in (*known, *secret)]
+    rest = [name for name in ("age", "zip", "sex", "ill", "pay", "seen") if name not in (*known, *secret)]
     return {"identifying": ["name"], "quasi_identifying": known, "sensitive": secret, "insensitive": rest}
 
 
@@ -98,12 +101,17 @@ def draw_model(chance: random.Random, roles: Fields) -> Fields:
     return chance.choice(models)
 
 
-NUMBERS, WORDS = ("age", "pay"), ("zip", "sex", "ill")
+NUMBERS, DATES, WORDS = ("age", "pay"), ("seen",), ("zip", "sex", "ill")
+
+
+def list_alike(kind: pl.DataType) -> tuple[str, ...]:
+    """The columns of the people here that are like one of an example."""
+    return NUMBERS if kind.is_numeric() else DATES if kind.is_temporal() else WORDS
 
 
 @cache
-def find_new_examples() -> dict[str, tuple[Fields, dict[str, bool]]]:
-    """The example of every method on tables that `draw_method` does not list, and which of its columns are numbers.
+def find_new_examples() -> dict[str, tuple[Fields, dict[str, tuple[str, ...]]]]:
+    """The example of every method on tables that `draw_method` does not list, and what its columns are like.
 
     So a new method is drawn without being named here.
     """
@@ -112,14 +120,14 @@ def find_new_examples() -> dict[str, tuple[Fields, dict[str, bool]]]:
         method, fields = example.subject, example.subject.model_dump(mode="json")
         if method.shape == method.gives == "table" and fields["method"] not in LISTED:
             schema = example.data().frame.schema
-            found[fields["method"]] = (fields, {name: kind.is_numeric() for name, kind in schema.items()})
+            found[fields["method"]] = (fields, {name: list_alike(kind) for name, kind in schema.items()})
     return found
 
 
 def draw_new_method(chance: random.Random) -> Fields:
     """An example with columns of the people here, numbers for numbers, and some of its own numbers changed."""
-    fields, numeric = find_new_examples()[chance.choice(sorted(find_new_examples()))]
-    names = {name: chance.choice(NUMBERS if is_number else WORDS) for name, is_number in numeric.items()}
+    fields, alike = find_new_examples()[chance.choice(sorted(find_new_examples()))]
+    names = {name: chance.choice(columns) for name, columns in alike.items()}
 
     def rename(part: Any) -> Any:
         if isinstance(part, dict):

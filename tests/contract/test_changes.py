@@ -145,3 +145,28 @@ def test_cells_are_counted_by_how_they_differ() -> None:
     again = measure_changes(original, sf.Table.of({"a": ["1", "1-2", "3-4", "4", "*"]}, roles))["a"]
     assert (again.coarser, again.other) == (3, 0)
     assert again.loss == pytest.approx((1 / 3 + 1 / 3 + 1) / 5)
+    filled = measure_changes(original, sf.Table.of({"a": ["1", "2", "3", "4", "1-2"]}, roles))["a"]
+    assert (filled.filled, filled.other, filled.changed) == (1, 0, 1) and filled.loss is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "said"),
+    [
+        (ChangeKind.KEPT, ["a", "b", None, "c", None], '"unchanged", and 1 of 5 cells are empty and were not'),
+        (ChangeKind.BLANKED, ["a", "b", "*", "c", None], "1 of 5 cells have a label of their original"),
+        (ChangeKind.GENERALIZED, ["a", "b", "d", "c", None], "1 of 5 cells have another value"),
+        (ChangeKind.ROUNDED, ["a", "b", "c", "c", "a"], "1 of 5 cells were empty and have a value"),
+        (ChangeKind.GROUPED, ["rest", "other", "c", "c", None], "cells have 2 new values, where it allows 1"),
+        (ChangeKind.SWAPPED, ["b", "a", "c", "z", None], "1 of 5 cells have a value that no original has"),
+        (ChangeKind.DROPPED, ["a", "b", "c", "c", None], '"removed", and it is published'),
+        (None, ["a", "b", "c", "c", None], "nothing, and it is published"),
+    ],
+)
+def test_a_refusal_says_which_cells_the_statement_does_not_allow(
+    kind: ChangeKind | None, cells: list[str | None], said: str
+) -> None:
+    original = sf.Table.of({"a": ["a", "b", "c", "c", None]}, {"a": "sensitive"})
+    differences = measure_changes(original, sf.Table.of({"a": cells}, {"a": "sensitive"}))
+    with pytest.raises(ClaimBroken) as refused:
+        refuse_false_statements([Change("a", kind, "some")] if kind else [], differences)
+    assert str(refused.value).endswith(said)

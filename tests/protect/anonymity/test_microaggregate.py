@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity.microaggregate import Microaggregate, group_rows
+from sfumato.workflow.policy import Policy
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUASI = "quasi_identifying"
@@ -206,6 +208,25 @@ def test_all_that_an_adversary_knows_must_be_aggregated() -> None:
         Microaggregate(k=2, columns=("age",)).protect(table)
     with pytest.raises(sf.PolicyError, match='"no" is not a column'):
         Microaggregate(k=2, columns=("age", "zip", "no")).protect(table)
+
+
+def test_words_that_most_of_a_group_lacks_are_published_as_missing(tmp_path: Path) -> None:
+    """The most common word of a group may be none: then its other words are blanked, and elsewhere gaps are filled."""
+    jobs = ["baker", None, None, "baker", "baker", None]
+    frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62], "job": jobs, "ill": ["x", "y", "x", "y", "x", "y"]})
+    frame.write_csv(tmp_path / "people.csv")
+    roles = {"quasi_identifying": ["age", "job"], "sensitive": ["ill"]}
+    policy = Policy.model_validate(
+        {
+            "data": {"path": str(tmp_path / "people.csv")},
+            "roles": roles,
+            "protect": [{"method": "microaggregate", "k": 3}],
+            "attack": [],
+        }
+    )
+    done = sf.run(policy, tmp_path / "out")
+    assert done.published
+    assert sf.read_release(done.out).data.frame["job"].to_list() == [None, None, None, "baker", "baker", "baker"]
 
 
 def test_missing_cells() -> None:
