@@ -39,7 +39,11 @@ _K3 = (sf.KAnonymity(k=3),)
 _CLINIC = (("station", "clinic"), ("school", "park"))
 MODE_EXAMPLES = (
     Example("generalize, minimal", sf.Generalize(models=_K3, search="minimal", suppression_limit=0.1), few_columns),
-    Example("generalize, heuristic", sf.Generalize(models=_K3, search="heuristic", suppression_limit=0.1), few_columns),
+    Example(
+        "generalize, heuristic",
+        sf.Generalize(models=_K3, search="heuristic", suppression_limit=0.1, seconds=0.5),
+        few_columns,
+    ),
     Example(
         "generalize, geometric loss",
         sf.Generalize(models=_K3, metric="loss_geometric", suppression_limit=0.1),
@@ -53,7 +57,11 @@ MODE_EXAMPLES = (
     Example("partition, labels", sf.Partition(models=_K3, publish="hierarchy"), people),
     Example("partition, not refined", sf.Partition(models=_K3, refine=False), people),
     Example("k-optimize, no stars", sf.KOptimize(k=3, suppress=False), few_people),
-    Example("k-optimize, for a classifier", sf.KOptimize(k=3, metric="classification", target="disease"), few_people),
+    Example(
+        "k-optimize, for a classifier",
+        sf.KOptimize(k=3, metric="classification", target="disease"),
+        lambda: few_columns(30),  # of more, this search takes long
+    ),
     Example("microaggregate, medians", sf.Microaggregate(k=4, centre="median"), numbers),
     Example("microaggregate, mdav", sf.Microaggregate(k=4, search="mdav"), numbers),
     Example("microaggregate, fast", sf.Microaggregate(k=4, search="fast"), numbers),

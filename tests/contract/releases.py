@@ -13,9 +13,6 @@ from sfumato.randomness import Randomness
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
 
-SLOW = ("generalize, heuristic", "k-optimize, for a classifier")
-"""Modes that search for long; others of the same methods claim and state the same."""
-
 
 def released(example: Example, data: Any, seed: int | None = 1) -> sf.Release:
     """A release of some data; a method with a secret draws its key first."""
@@ -60,4 +57,4 @@ def make_once(example: Example) -> Made:
 def make_all(kind: type[sf.Method]) -> list[Made]:
     """A release of every example of a method, of its modes too."""
     examples = [one for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(one.subject) is kind]
-    return [make_once(one) for one in examples if one.name not in SLOW]
+    return [make_once(one) for one in examples]

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.measure.changes import measure_changes, refuse_false_statements
 from tests.contract.examples import METHOD_EXAMPLES, Example
-from tests.contract.releases import SLOW, Made, make_once, released
+from tests.contract.releases import Made, make_once, released
 
 TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
 UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
@@ -47,7 +47,7 @@ def explain_lost_gaps(release: sf.Release, table: sf.Table) -> str:
     return f"{'; '.join(broken)} does not hold: {cure}" if broken else ""
 
 
-@pytest.mark.parametrize("example", [one for one in TABLES if one.name not in SLOW], ids=lambda one: one.name)
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
     made = make_once(example)
     table = remove_cells(made.data, list_changed(made))
