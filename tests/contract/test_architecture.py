@@ -33,10 +33,10 @@ ALLOWED = {
 }
 
 
-def imported(path: Path) -> set[str]:
+def imported(path: Path, tree: ast.Module) -> set[str]:
     """The parts of sfumato that a module imports, lazily or not, for types or not."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -54,11 +54,23 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_modules_import_only_what_they_may(path: Path) -> None:
+def test_a_module_is_built_by_the_rules(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    check_imports(path, tree)
+    assert text.startswith("# SPDX-License-Identifier: MIT\n"), "begin it with # SPDX-License-Identifier: MIT"
+    assert ast.get_docstring(tree), "let a docstring below the SPDX line say what the module does"
+    check_arguments(tree)
+    if path != SOURCE / "arrays.py":
+        check_kinds_of_arrays(tree)
+
+
+def check_imports(path: Path, tree: ast.Module) -> None:
+    """Stop if a module imports what it may not."""
     parts = path.relative_to(SOURCE).parts
     if (len(parts) == 1 and path.stem not in VOCABULARY) or parts[0] in SEES_EVERYTHING:
         return
-    strange = imported(path) - (ALLOWED[parts[0]] if len(parts) > 1 else VOCABULARY | {"data"})
+    strange = imported(path, tree) - (ALLOWED[parts[0]] if len(parts) > 1 else VOCABULARY | {"data"})
     assert not strange, (
         f"{'/'.join(parts)} imports from {', '.join(sorted(strange))}: protect, attack and measure must not share "
         "code, or a mistake would check itself. Write it anew there; what both must know of a release belongs to "
@@ -66,16 +78,9 @@ def test_modules_import_only_what_they_may(path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_every_module_says_its_licence_and_purpose(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("# SPDX-License-Identifier: MIT\n"), "begin it with # SPDX-License-Identifier: MIT"
-    assert ast.get_docstring(ast.parse(text)), "let a docstring below the SPDX line say what the module does"
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_functions_take_ten_arguments_at_most(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def check_arguments(tree: ast.Module) -> None:
+    """Stop if a function takes more than ten arguments."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             given = node.args
             named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -86,14 +91,32 @@ def test_functions_take_ten_arguments_at_most(path: Path) -> None:
             assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_kinds_of_arrays_are_named_in_one_module(path: Path) -> None:
-    if path == SOURCE / "arrays.py":
-        return
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+def check_kinds_of_arrays(tree: ast.Module) -> None:
+    """Stop if a kind of array is named outside of arrays.py."""
+    for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Subscript):
             kind = ast.unparse(node.value.value)
             assert kind.split(".")[-1] not in {"NDArray", "ndarray"}, f"line {node.lineno}: name it in arrays.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("protect/noise/x.py", "from sfumato.measure.truth import cover_cells"),
+        ("data/x.py", "import sfumato.protect.method"),
+        ("kernels/x.py", "def f():\n    from sfumato import release"),
+    ],
+)
+def test_an_import_against_the_rule_is_noticed(path: str, code: str) -> None:
+    with pytest.raises(AssertionError, match="must not share code"):
+        check_imports(SOURCE / path, ast.parse(code))
+
+
+def test_too_many_arguments_and_kinds_of_arrays_are_noticed() -> None:
+    with pytest.raises(AssertionError, match="11 arguments"):
+        check_arguments(ast.parse(f"def f({', '.join('abcdefghijk')}): pass"))
+    with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
+        check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
 
 
 def test_rooms_are_known() -> None:

@@ -61,13 +61,17 @@ def test_every_loss_is_measured(loss: LossMeasure) -> None:
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "change_kinds.py")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_kinds_of_change_are_listed_in_one_module(path: Path) -> None:
+def test_kinds_of_change_are_listed_in_one_module() -> None:
     """A list elsewhere would have to be known to whoever adds a kind; what is done without is one kind by its name."""
-    text = path.read_text(encoding="utf-8")
-    if "ChangeKind" not in text or "protect" in path.parts:
-        return  # a method names the kinds of what it did itself
-    for node in ast.walk(ast.parse(text)):
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        if "ChangeKind" in text and "protect" not in path.parts:  # a method names the kinds of what it did itself
+            refuse_lists_of_kinds(ast.parse(text), str(path.relative_to(SOURCE)))
+
+
+def refuse_lists_of_kinds(tree: ast.Module, name: str) -> None:
+    """Stop if a module lists kinds of change."""
+    for node in ast.walk(tree):
         parts: list[ast.expr | None] = []
         if isinstance(node, ast.Set | ast.Tuple | ast.List):
             parts = [*node.elts]
@@ -75,9 +79,16 @@ def test_kinds_of_change_are_listed_in_one_module(path: Path) -> None:
             parts = [*node.keys]
         kinds = [part.attr for part in parts if isinstance(part, ast.Attribute) and _is_kind(part)]
         assert set(kinds) <= {"KEPT", "BLANKED"}, (
-            f"line {getattr(node, 'lineno', 0)} lists kinds of change: what it tells apart belongs to KindMeaning in "
-            "change_kinds.py, as a field that each kind answers"
+            f"{name}, line {getattr(node, 'lineno', 0)}, lists kinds of change: what it tells apart belongs to "
+            "KindMeaning in change_kinds.py, as a field that each kind answers"
         )
+
+
+def test_a_list_of_kinds_is_noticed() -> None:
+    refuse_lists_of_kinds(ast.parse("both = (ChangeKind.KEPT, ChangeKind.BLANKED)"), "x.py")
+    for code in ("{ChangeKind.NOISE: 1}", "[ChangeKind.KEPT, ChangeKind.MEANS]"):
+        with pytest.raises(AssertionError, match=r"x\.py, line 1, lists kinds of change"):
+            refuse_lists_of_kinds(ast.parse(code), "x.py")
 
 
 def _is_kind(part: ast.Attribute) -> bool:
