@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.measure.sequences.hidden_sequences import count_matching
+from sfumato.measure.sequences.pattern_places import count_matching
 from sfumato.protect.sequences import exact_marks, hide_sequences, replacements, row_options
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 from tests.protect.sequences.small_sequences import Elements, as_elements, count_matches, draw_elements
