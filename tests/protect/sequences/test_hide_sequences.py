@@ -306,11 +306,41 @@ def test_limits_and_itemsets_take_the_whole_way() -> None:
     assert SequenceDraft(nested, [((1,), (1,))])._is_plain == [False]
 
 
-def test_too_many_patterns_to_replace_are_refused_with_what_helps_here(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("few", "advice"),
+    [
+        (["ab", "ab", "ab"], "set min_support to 4 or more, or choose the mark"),
+        ([], 'no min_support is large enough: choose the mark "delete" or "Δ"'),
+    ],
+)
+def test_too_many_patterns_to_replace_are_refused_with_what_helps_here(
+    monkeypatch: pytest.MonkeyPatch, few: list[str], advice: str
+) -> None:
     """The miner's own advice names fields that the method does not have."""
     monkeypatch.setattr(replacements, "MOST_PATTERNS", 100)
-    data = sf.Sequences.of([list("abcdefghijkl")] * 3)
+    data = sf.Sequences.of([list("abcdefghijkl")] * 3 + [list(row) for row in few])
     method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
-    with pytest.raises(sf.PolicyError, match="raise min_support, or choose the mark") as caught:
+    with pytest.raises(sf.PolicyError, match=advice) as caught:
         method.protect(data)
     assert "kind" not in str(caught.value) and "max_length" not in str(caught.value)
+    if few:
+        method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=4)
+        assert len(method.protect(data).data) == len(data)
+
+
+def test_very_long_sequences_are_refused_at_once_where_items_are_replaced() -> None:
+    """Each of them contains more patterns than could ever be compared."""
+    chance = np.random.default_rng(4)
+    data = sf.Sequences.of(chance.integers(0, 20, size=(8, 2000)).tolist())
+    method = sf.HideSequences(
+        patterns=[[1, 2, 3]], threshold=0, mark="replace", min_support=2, max_gap=1, strategy="HH"
+    )
+    with pytest.raises(sf.PolicyError, match="no min_support is large enough"):
+        method.protect(data)
+
+
+def test_where_nothing_is_to_be_hidden_nothing_is_mined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replacements, "MOST_PATTERNS", 0)
+    data = sf.Sequences.of([list("abc"), list("cba")])
+    method = sf.HideSequences(patterns=[["a", "b"]], threshold=1, mark="replace", min_support=1)
+    assert method.protect(data).data == data

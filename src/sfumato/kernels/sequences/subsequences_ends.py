@@ -146,17 +146,22 @@ def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
     row_end = np.int64(rows.row_ends[rows.row_of[first_element]])
     is_limited = state[MAX_GAP] != UNBOUNDED or state[WINDOW] != UNBOUNDED
     entry = begin
-    for element in range(first_element + 1, row_end):
+    element, visited = first_element + 1, np.int64(0)
+    while element < row_end:
         first_position = np.int64(0)
+        visited += 1
         if is_limited:
             while entry + 1 < end and stack.elements[entry + 1] < element:
                 entry += 1
             first_position = _find_first_position(search, begin, entry, np.int64(rows.position_of[element]))
-            if first_position < 0:
+            if first_position < 0:  # and even less for the elements up to the next entry
+                element = np.int64(stack.elements[entry + 1]) + 1 if entry + 1 < end else row_end
                 continue
         for token in range(rows.starts[element], rows.starts[element + 1]):
             _note_extension(search, np.int64(rows.tokens[token]), element, first_position, serial, pushes)
-    return rows.starts[row_end] - rows.starts[first_element]
+        visited += rows.starts[element + 1] - rows.starts[element]
+        element += 1
+    return visited
 
 
 @part
@@ -226,14 +231,16 @@ def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyp
 
 
 @part
-def _open_children(search, begin, end, last):  # type: ignore[no-untyped-def]
+def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
     state, stack, scratch = search.state, search.stack, search.scratch
     depth, least = state[DEPTH], state[LEAST]
+    # Of the longest patterns nothing is asked but their supports.
+    has_entries = length + 1 < state[MAX_LENGTH] or state[KIND] != ALL
     total, children = np.int64(0), np.int64(0)
     for extension in range(scratch.tally.shape[0]):
         if scratch.tally[extension] >= least:
-            total += scratch.places[extension]
+            total += scratch.places[extension] if has_entries else 0
             children += 1
     if children == 0:
         return DONE
@@ -249,10 +256,12 @@ def _open_children(search, begin, end, last):  # type: ignore[no-untyped-def]
         if scratch.tally[extension] >= least:
             stack.items[child], stack.begins[child] = np.int32(extension), top
             stack.supports[child] = scratch.tally[extension]
-            top, scratch.places[extension] = top + scratch.places[extension], top
+            if has_entries:
+                top, scratch.places[extension] = top + scratch.places[extension], top
             stack.ends[child] = top
             child += 1
-    _visit_rows(search, begin, end, last, True)
+    if has_entries:
+        _visit_rows(search, begin, end, last, True)
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
     state[DEPTH] = depth + 1
     return DONE
@@ -289,7 +298,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
             scratch.places[extension] = 0
         state[WORK_LEFT] -= 64 + 2 * items + 8 * _visit_rows(search, begin, end, last, False)
     is_given = not is_checked or _is_asked_for(search, begin, end, length, support)
-    if goes_on and _open_children(search, begin, end, last) == GROW:
+    if goes_on and _open_children(search, begin, end, last, length) == GROW:
         return GROW
     if is_given:
         give_pattern(state, search.output, search.path, length, support)

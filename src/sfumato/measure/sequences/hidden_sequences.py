@@ -17,6 +17,7 @@ from sfumato.measure.sequences.sequence_checks import lay_out_rows, number_item_
 from sfumato.release import Number
 from sfumato.sequences import Sequences
 
+
 @checks_claim("exposed_sequences", "exactly", properties=("hidden_sequences",), private="sensitive")
 def _check_exposed(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     limits = {name: arguments.get(name) for name in ("max_gap", "window")}

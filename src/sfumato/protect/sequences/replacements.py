@@ -8,6 +8,8 @@ pattern is frequent that was not before, the sequences that newly contain it los
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from sfumato.arrays import Flags, Floats
@@ -28,6 +30,9 @@ MOST_PATTERNS = 1_000_000
 def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Generator) -> None:
     """Give marked items of a draft another code where that is harmless."""
     places = np.flatnonzero(~draft.alive)
+    if not places.size:
+        return
+    before = _list_frequent(draft.data, least)  # first, since it may be refused
     shares = np.bincount(draft.data.codes, minlength=len(draft.data.items)) / max(len(draft.data.codes), 1)
     for done, place in enumerate(places.tolist()):
         if done % 256 == 0:
@@ -35,7 +40,7 @@ def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Genera
         _replace_place(draft, place, shares, generator)
     replaced = np.zeros(len(draft.alive), dtype=np.bool_)
     replaced[places] = draft.alive[places]
-    _take_ghosts_back(draft, replaced, least)
+    _take_ghosts_back(draft, replaced, before, least)
 
 
 def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: np.random.Generator) -> None:
@@ -54,10 +59,9 @@ def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: 
     codes[place] = old
 
 
-def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, least: int) -> None:
+def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern], least: int) -> None:
     """Delete replacements that make a pattern frequent which was not frequent before."""
-    before = _list_frequent(draft.data, least)
-    while True:
+    while (replaced & draft.alive).any():
         published = delete_marked(draft.data, draft.alive, draft.elements.codes)
         ghosts = _list_frequent(published, least) - before
         if not ghosts:
@@ -75,9 +79,21 @@ def _list_frequent(sequences: Sequences, least: int) -> set[Pattern]:
     except PolicyError:
         raise PolicyError(
             f"more than {MOST_PATTERNS:,} patterns are in {least} sequences or more, too many to check that replacing "
-            'items makes no other frequent; raise min_support, or choose the mark "delete" or "Δ"'
+            f"items makes no other frequent; {_advise_on_support(sequences, least)}"
         ) from None
     return {
         tuple(tuple(found.items[code] for code in element) for element in pattern)
         for pattern in list_pattern_codes(found)
     }
+
+
+def _advise_on_support(sequences: Sequences, least: int) -> str:
+    """What to change if too many patterns are frequent: a support at which few enough are, if there is one."""
+    rows, tried = len(sequences), least
+    while tried < rows:
+        tried = min(2 * tried, rows)
+        report_progress("looking for a larger min_support", tried, rows)
+        with suppress(PolicyError):
+            find_subsequences(sequences, tried, at_most=MOST_PATTERNS)
+            return f'set min_support to {tried} or more, or choose the mark "delete" or "Δ"'
+    return 'as many are in all sequences, so that no min_support is large enough: choose the mark "delete" or "Δ"'
