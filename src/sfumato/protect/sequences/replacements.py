@@ -2,13 +2,15 @@
 """Replace marked items by others that bring nothing back: no secret pattern, and no pattern that becomes frequent.
 
 Items are drawn as often as they occur, so that a replacement does not stand out. One that lets a secret pattern match
-is drawn again a few times and then given up, and its item is deleted. Then the sequences are mined; as long as a
-pattern is frequent that was not before, the sequences that newly contain it lose their replacements.
+is drawn again a few times and then given up, and its item is deleted. Then the sequences are mined, or only what is
+new in them where that would list too many patterns; as long as a pattern is frequent that was not before, the sequences
+that newly contain it lose their replacements.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from sfumato.mine.sequences.containment import flag_rows
 from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.marked_sequences import delete_marked
+from sfumato.protect.sequences.new_patterns import find_new_patterns, refuse_long_search
 from sfumato.protect.sequences.row_weights import weigh_near
 from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
 from sfumato.sequences import Sequences
@@ -32,7 +35,10 @@ def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Genera
     places = np.flatnonzero(~draft.alive)
     if not places.size:
         return
-    before = _list_frequent(draft.data, least)  # first, since it may be refused
+    before = _list_frequent(draft.data, least)
+    if before is None:
+        with _explain_refusal(draft.data, least):
+            refuse_long_search(draft.data, least)
     shares = np.bincount(draft.data.codes, minlength=len(draft.data.items)) / max(len(draft.data.codes), 1)
     for done, place in enumerate(places.tolist()):
         if done % 256 == 0:
@@ -59,11 +65,11 @@ def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: 
     codes[place] = old
 
 
-def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern], least: int) -> None:
+def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern] | None, least: int) -> None:
     """Delete replacements that make a pattern frequent which was not frequent before."""
     while (replaced & draft.alive).any():
         published = delete_marked(draft.data, draft.alive, draft.elements.codes)
-        ghosts = _list_frequent(published, least) - before
+        ghosts = _find_ghosts(draft.data, published, before, least)
         if not ghosts:
             return
         report_progress("taking replacements back", len(ghosts))
@@ -73,14 +79,35 @@ def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern
             draft.alive[replaced & np.isin(draft.owners, rows)] = False
 
 
-def _list_frequent(sequences: Sequences, least: int) -> set[Pattern]:
+def _find_ghosts(data: Sequences, published: Sequences, before: set[Pattern] | None, least: int) -> set[Pattern]:
+    """The patterns that are frequent in the published sequences only; `before` are the others, unless too many."""
+    after = None if before is None else _list_frequent(published, least)
+    if before is not None and after is not None:
+        return after - before
+    with _explain_refusal(data, least):
+        refuse_long_search(data, least)
+        new = find_new_patterns(data, published, least)
+    return {tuple((data.items[code],) for code in pattern) for pattern in new}
+
+
+@contextmanager
+def _explain_refusal(data: Sequences, least: int) -> Iterator[None]:
+    """Say what to change if a search for new patterns would take too long."""
     try:
-        found = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+        yield
     except PolicyError:
         raise PolicyError(
             f"more than {MOST_PATTERNS:,} patterns are in {least} sequences or more, too many to check that replacing "
-            f"items makes no other frequent; {_advise_on_support(sequences, least)}"
+            f"items makes no other frequent; {_advise_on_support(data, least)}"
         ) from None
+
+
+def _list_frequent(sequences: Sequences, least: int) -> set[Pattern] | None:
+    """The frequent patterns; None if they are too many."""
+    try:
+        found = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+    except PolicyError:
+        return None
     return {
         tuple(tuple(found.items[code] for code in element) for element in pattern)
         for pattern in list_pattern_codes(found)
