@@ -216,7 +216,7 @@ class Sequences:
         """Whether both hold the same sequences in the same order, under the same ids, flat or not."""
         if not isinstance(other, Sequences):
             return NotImplemented
-        return (
+        return self is other or (
             self.items == other.items
             and self.ids == other.ids
             and np.array_equal(self.offsets, other.offsets)
