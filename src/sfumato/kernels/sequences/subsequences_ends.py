@@ -121,47 +121,63 @@ def _note_extension(search, extension, element, first_position, serial, pushes):
 
 
 @part
-def _find_first_position(search, begin, last, position):  # type: ignore[no-untyped-def]
-    """The latest beginning of a match, among entries, that an element at a position can continue; -1 if none."""
-    state, stack, position_of = search.state, search.stack, search.rows.position_of
-    best = np.int64(-1)
-    entry = last
-    while entry >= begin:
-        end_position = np.int64(position_of[stack.elements[entry]])
-        if position - end_position - 1 > state[MAX_GAP] or position - end_position >= state[WINDOW]:
-            break
-        first = np.int64(stack.first_positions[entry])
-        if position - first < state[WINDOW]:
-            best = max(best, first)
-        entry -= 1
-    return best
+def _find_farthest(search, entry):  # type: ignore[no-untyped-def]
+    """The last position that can continue the match of an entry."""
+    state, stack = search.state, search.stack
+    end_position = np.int64(search.rows.position_of[stack.elements[entry]])
+    return min(end_position + state[MAX_GAP] + 1, np.int64(stack.first_positions[entry]) + state[WINDOW] - 1)
+
+
+@part
+def _count_elements(search, element, last, farthest, serial):  # type: ignore[no-untyped-def]
+    """Count the items of elements up to a position, each once a row; returns how much work that was."""
+    rows, scratch, first_only = search.rows, search.scratch, search.state[FIRST_ONLY] != 0
+    tokens, starts, position_of = rows.tokens, rows.starts, rows.position_of
+    seen, tally, places = scratch.seen, scratch.tally, scratch.places
+    begin = starts[element]
+    while element < last and position_of[element] <= farthest:
+        for token in range(starts[element], starts[element + 1]):
+            item = np.uint32(tokens[token])
+            is_new = seen[item] != serial
+            seen[item] = serial
+            tally[item] += is_new
+            places[item] += is_new or not first_only
+        element += 1
+    return starts[element] - begin + 1
+
+
+@part
+def _push_elements(search, element, last, farthest, serial, first_position):  # type: ignore[no-untyped-def]
+    """Write the entries of extensions by the items of elements up to a position."""
+    rows = search.rows
+    while element < last and rows.position_of[element] <= farthest:
+        for token in range(rows.starts[element], rows.starts[element + 1]):
+            _note_extension(search, np.int64(rows.tokens[token]), element, first_position, serial, True)
+        element += 1
 
 
 @part
 def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
-    """Note every extension by a new element, for one row's entries."""
+    """Note every extension by a new element, for one row's entries; returns how much work that was.
+
+    A later entry never has an earlier beginning. So the entry before an element gives the latest beginning of a match
+    that the element continues, and if it is too far away, so are all entries before it.
+    """
     state, stack, rows = search.state, search.stack, search.rows
     serial = take_serial(state)
-    first_element = np.int64(stack.elements[begin])
-    row_end = np.int64(rows.row_ends[rows.row_of[first_element]])
+    row_end = np.int64(rows.row_ends[rows.row_of[stack.elements[begin]]])
     is_limited = state[MAX_GAP] != UNBOUNDED or state[WINDOW] != UNBOUNDED
-    entry = begin
-    element, visited = first_element + 1, np.int64(0)
-    while element < row_end:
-        first_position = np.int64(0)
-        visited += 1
-        if is_limited:
-            while entry + 1 < end and stack.elements[entry + 1] < element:
-                entry += 1
-            first_position = _find_first_position(search, begin, entry, np.int64(rows.position_of[element]))
-            if first_position < 0:  # and even less for the elements up to the next entry
-                element = np.int64(stack.elements[entry + 1]) + 1 if entry + 1 < end else row_end
-                continue
-        for token in range(rows.starts[element], rows.starts[element + 1]):
-            _note_extension(search, np.int64(rows.tokens[token]), element, first_position, serial, pushes)
-        visited += rows.starts[element + 1] - rows.starts[element]
-        element += 1
-    return visited
+    work = np.int64(0)
+    for entry in range(begin, end):
+        element = np.int64(stack.elements[entry]) + 1
+        last = np.int64(stack.elements[entry + 1]) + 1 if entry + 1 < end else row_end
+        farthest = _find_farthest(search, entry) if is_limited else np.int64(UNBOUNDED)
+        first_position = np.int64(stack.first_positions[entry]) if is_limited else np.int64(0)
+        if pushes:
+            _push_elements(search, element, last, farthest, serial, first_position)
+        else:
+            work += _count_elements(search, element, last, farthest, serial)
+    return work
 
 
 @part
