@@ -127,7 +127,7 @@ def _list_single_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
     places = numbers[data.codes]
     is_followed = np.ones(data.codes.size, dtype=np.bool_)
     is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
-    return (places[:-1] * size + places[1:])[is_followed[:-1]]
+    return np.asarray((places[:-1] * size + places[1:])[is_followed[:-1]])
 
 
 def _list_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
@@ -142,7 +142,7 @@ def _list_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
     width = np.repeat(right, totals)
     start = data.codes[np.repeat(data.element_offsets[pairs], totals) + place // np.maximum(width, 1)]
     goal = data.codes[np.repeat(data.element_offsets[pairs + 1], totals) + place % np.maximum(width, 1)]
-    return numbers[start] * size + numbers[goal]
+    return np.asarray(numbers[start] * size + numbers[goal])
 
 
 def _number_elements(data: Sequences, numbers: dict[Any, int]) -> Codes:
