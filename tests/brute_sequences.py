@@ -72,3 +72,23 @@ def mine(
     return {
         pattern: count for pattern, count in kept.items() if max_length is None or sum(map(len, pattern)) <= max_length
     }
+
+
+def count_matching_plainly(
+    rows: list[Row], pattern: Pattern, max_gap: int | None = None, window: int | None = None
+) -> int:
+    """How many rows contain a pattern, from the latest start of a match that ends at each position."""
+    return sum(_is_match([{*map(str, element)} for element in row], pattern, max_gap, window) for row in rows)
+
+
+def _is_match(row: list[set[str]], pattern: Pattern, max_gap: int | None, window: int | None) -> bool:
+    wanted = [{*map(str, element)} for element in pattern]
+    starts = [place if wanted[0] <= element else -1 for place, element in enumerate(row)]
+    for items in wanted[1:]:
+        reach = len(row) if max_gap is None else max_gap + 1
+        starts = [
+            max(starts[max(0, place - reach) : place], default=-1) if items <= element else -1
+            for place, element in enumerate(row)
+        ]
+    longest = len(row) if window is None else window
+    return any(start >= 0 and place - start < longest for place, start in enumerate(starts))

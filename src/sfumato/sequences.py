@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 SequenceFormat = Literal["spmf", "long"]
 _Array = TypeVar("_Array", Ints, Codes)
+
+
+class PointCounts(NamedTuple):
+    """Of points that became sequences, how many there were and how many were left out."""
+
+    points: int
+    left_out: int
+    """Points that lay in no region."""
+
+    def describe(self) -> str:
+        """The same in words."""
+        return f"{self.left_out:,} of {self.points:,} points lie in no region and were left out."
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -44,6 +56,8 @@ class Sequences:
     """The owner of each sequence, if known. SPMF files do not store it."""
     flat: bool = True
     """Whether ``to_lists`` gives an element as its single item; false if an element has several."""
+    points: PointCounts | None = None
+    """How many points the sequences were made of, if they come from points; no file holds it."""
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
@@ -150,7 +164,8 @@ class Sequences:
             points, regions, columns, coordinates=coordinates, split=split, separator=separator
         )
         singles = np.arange(found.visits.size + 1)
-        return cls(found.names, found.offsets, singles, found.visits.astype(np.int32), found.ids)
+        counts = PointCounts(found.points, found.left_out)
+        return cls(found.names, found.offsets, singles, found.visits.astype(np.int32), found.ids, points=counts)
 
     def write(
         self,
@@ -201,7 +216,7 @@ class Sequences:
         """Whether both hold the same sequences in the same order, under the same ids, flat or not."""
         if not isinstance(other, Sequences):
             return NotImplemented
-        return (
+        return self is other or (
             self.items == other.items
             and self.ids == other.ids
             and np.array_equal(self.offsets, other.offsets)
@@ -215,7 +230,8 @@ class Sequences:
 
     def __reduce__(self) -> tuple[type[Sequences], tuple[object, ...]]:
         """Copies are rebuilt, so that their arrays are read-only too."""
-        return Sequences, (self.items, self.offsets, self.element_offsets, self.codes, self.ids, self.flat)
+        fields = (self.items, self.offsets, self.element_offsets, self.codes, self.ids, self.flat, self.points)
+        return Sequences, fields
 
     def __repr__(self) -> str:
         """Counts only: an item or an id may name a person."""

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sfumato.data import arrow_memory
 from sfumato.data.arrow_memory import allocate_numbers, borrow_numbers, copy_buffer, copy_numbers
 from sfumato.data.rebuild import rebuild_column
 
@@ -63,3 +64,16 @@ def test_a_rebuilt_column_is_the_same() -> None:
         pl.Series("d", ["x", None, "yz"]), pl.Series("e", [], dtype=pl.Int8),
     ):  # fmt: skip
         assert rebuild_column(column).equals(column, check_dtypes=True)
+
+
+def test_only_a_large_process_returns_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    trims: list[int] = []
+    monkeypatch.setattr(arrow_memory, "_find_trim", lambda: trims.append)
+    for size, expected in ((arrow_memory.LITTLE - 1, []), (arrow_memory.LITTLE, [0]), (float("inf"), [0, 0])):
+        monkeypatch.setattr(arrow_memory, "_measure_memory", lambda size=size: size)
+        arrow_memory.return_free_memory()
+        assert trims == expected
+
+
+def test_the_memory_of_a_process_is_measured() -> None:
+    assert arrow_memory._measure_memory() > 1 << 20

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 from pathlib import Path
 
@@ -161,3 +162,47 @@ def test_regions_writes_sequences(
     assert "--grid 10x10" in shown.err
     expected = sf.Sequences.from_points(POINTS, sf.Grid(2, 2, (0, 0, 800, 800)), id="car", split="day")
     assert sf.Sequences.read(out).to_lists() == expected.to_lists()
+
+
+LEFT_OUT = "3 of 11 points lie in no region and were left out."
+
+
+def write_points_outside(folder: Path) -> str:
+    """Three more points, far from all regions."""
+    outside = POINTS.head(3).with_columns(pl.lit(9000.0).alias("x"))
+    pl.concat([POINTS, outside]).write_csv(folder / "points.csv")
+    (folder / "policy.toml").write_text(POLICY.format(path="points.csv", points=f"regions = {GRID}"), encoding="utf-8")
+    return str(folder / "policy.toml")
+
+
+def test_a_run_says_how_many_points_lie_in_no_region_and_a_release_does_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder / "out"
+    monkeypatch.setattr(sys, "argv", ["sfumato", "run", write_points_outside(folder), "--out", str(out)])
+    with pytest.raises(SystemExit) as done:
+        run_commands()
+    assert done.value.code == 0
+    assert LEFT_OUT in " ".join(capsys.readouterr().out.split())
+    record = json.loads((out / "private" / "record.json").read_text(encoding="utf-8"))
+    assert any(LEFT_OUT in sentence for sentence in record["found"]["advice"])
+    assert LEFT_OUT in (out / "private" / "report.html").read_text(encoding="utf-8")
+    published = [path.read_bytes() for path in (out / "release").rglob("*") if path.is_file()]
+    assert published and not any(b"no region" in content for content in published)
+
+
+def test_nothing_is_said_if_every_point_lies_in_a_region(folder: Path) -> None:
+    (folder / "policy.toml").write_text(POLICY.format(path="points.csv", points=f"regions = {GRID}"), encoding="utf-8")
+    done = sf.run(sf.Policy.read(folder / "policy.toml"), out=folder / "out")
+    assert not any("region" in sentence for sentence in done.record["advice"])
+
+
+def test_sequences_know_the_points_that_they_were_made_of(folder: Path) -> None:
+    write_points_outside(folder)
+    found = sf.Sequences.from_points(folder / "points.csv", sf.Grid(2, 2, (0, 0, 800, 800)), id="car")
+    assert found.points == (11, 3)
+    assert pickle.loads(pickle.dumps(found)).points == (11, 3)
+    audit = sf.audit(found)
+    assert LEFT_OUT in audit.sentences()
+    assert audit.as_json()["points"] == {"points": 11, "left_out": 3}
+    assert sf.Sequences.of([["a"]]).points is None

@@ -39,7 +39,7 @@ def region_command(
     import numpy as np
 
     from sfumato.data.trajectories import PointColumns, map_points_to_regions
-    from sfumato.sequences import Sequences
+    from sfumato.sequences import PointCounts, Sequences
 
     described = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
     section = _check_section(
@@ -60,7 +60,7 @@ def region_command(
     counts = f"{facts['sequences']:,} sequences with {facts['visits']:,} visits of {facts['regions']:,} regions"
     print_line(f"{counts}. Written to {out}.")
     if found.left_out:
-        print_line(f"{found.left_out:,} of {found.points:,} points lie in no region and were left out.")
+        print_line(PointCounts(found.points, found.left_out).describe())
     print_line("They hold what people did, without their ids: keep the file private.")
 
 

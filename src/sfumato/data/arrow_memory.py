@@ -9,7 +9,10 @@ arrow allocated needs no lock. `pyarrow.array` is no help: it keeps numpy's memo
 from __future__ import annotations
 
 import ctypes
+import os
 from functools import cache
+from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +20,9 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+LITTLE = 1 << 29
+"""Bytes of a process from which on it returns memory."""
 
 
 class ArrowExport:
@@ -75,11 +81,25 @@ def release_arrow_memory() -> None:
 
 
 def return_free_memory() -> None:
-    """Give the system back what nobody uses: a C library keeps freed arrays of up to 32 MB for later, in pieces."""
+    """Give the system back what nobody uses: a C library keeps freed arrays of up to 32 MB for later, in pieces.
+
+    A small process keeps it: the next step would only ask for it again, page by page.
+    """
+    if _measure_memory() < LITTLE:
+        return
     release_arrow_memory()
     trim = _find_trim()
     if trim is not None:
         trim(0)
+
+
+def _measure_memory() -> float:
+    """The bytes that this process has now; infinitely many where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return inf
 
 
 @cache

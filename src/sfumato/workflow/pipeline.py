@@ -128,7 +128,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
         advice = advise_on_loss(methods, original, published, lost, tried)
-        record["advice"] = [*advice, *side.list_notes(), *_note_reading(policy, given)]
+        record["advice"] = [*advice, *side.list_notes(), *_note_reading(policy, original, given)]
         run_account = replace(
             run_account,
             differences=differences,
@@ -271,8 +271,10 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     return (Linking(), *attacks) if forgotten else attacks
 
 
-def _note_reading(policy: Policy, given: Any) -> tuple[str, ...]:
-    """What of the file was not read."""
+def _note_reading(policy: Policy, original: Any, given: Any) -> tuple[str, ...]:
+    """What of the file was not read, for the custodian."""
+    if isinstance(original, Sequences) and original.points is not None and original.points.left_out:
+        return (f"{original.points.describe()} If they matter, choose regions that hold them.",)
     if given is not None or policy.shape != "baskets":
         return ()
     from sfumato.workflow.event_columns import note_ignored_time

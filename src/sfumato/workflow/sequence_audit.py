@@ -14,7 +14,7 @@ from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.mine.sequences.subsequences import find_subsequences
 from sfumato.progress import report_progress
 from sfumato.release import Release
-from sfumato.sequences import Sequences
+from sfumato.sequences import PointCounts, Sequences
 
 POINTS = (1, 2, 3)
 """How many points of a sequence the adversary knows."""
@@ -64,6 +64,8 @@ class SequenceAudit:
     """How many patterns of one or two items occur; None if there are too many to count."""
     rare_patterns: int | None
     """How many of these occur in one sequence only."""
+    points: PointCounts | None = None
+    """How many points the sequences were made of and how many lie in no region, if they come from points."""
 
     def __repr__(self) -> str:
         """Counts and the first sentence."""
@@ -71,7 +73,7 @@ class SequenceAudit:
 
     def as_json(self) -> dict[str, Any]:
         """The audit as JSON."""
-        return asdict(self)
+        return {**asdict(self), "points": None if self.points is None else self.points._asdict()}
 
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
@@ -93,6 +95,8 @@ class SequenceAudit:
             sentences.append(f"Every sequence as a whole is contained in at least {self.k:,} (k = {self.k:,}).")
         else:
             sentences.append("Some sequences as a whole are contained in no other (k = 1).")
+        if self.points is not None and self.points.left_out:
+            sentences.append(self.points.describe())
         return tuple(sentences)
 
 
@@ -122,6 +126,7 @@ def audit_sequences(sequences: Sequences, source: str = "the sequences") -> Sequ
         k=sequence_anonymity(sequences),
         patterns=None if rare is None else rare[0],
         rare_patterns=None if rare is None else rare[1],
+        points=sequences.points,
     )
 
 

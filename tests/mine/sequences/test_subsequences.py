@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato import PolicyError, Sequences, progress
 from sfumato.kernels.sequences import subsequences_prepare
 from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.mine.sequences import element_layout, subsequence_search, subsequence_worker
 from sfumato.mine.sequences.subsequences import PatternKind, find_subsequences, frequent_subsequences
 from tests.brute_sequences import Pattern, Row, has_match, mine
@@ -336,3 +337,34 @@ def test_counts_are_those_of_other_miners(name: str, share: float, count: int, s
     if len(sequences) != 31_790:  # the general search takes longer on long rows
         by_ends = frequent_subsequences(sequences, share, window=10**6)
         assert found_in(frequent_subsequences(sequences, share)) == found_in(by_ends)
+
+
+@pytest.mark.parametrize("largest", [1, 2])
+def test_limited_patterns_of_longer_sequences_are_those_that_other_code_counts(largest: int) -> None:
+    """In long sequences a match is far from the next one, and what lies between them is passed over."""
+    chance = np.random.default_rng(largest)
+    for _ in range(12):
+        rows = [
+            [chance.choice(9, size=chance.integers(1, largest + 1), replace=False).tolist() for _ in range(60)]
+            for _ in range(6)
+        ]
+        data = Sequences.of(rows)
+        gap, window = int(chance.integers(0, 4)), int(chance.integers(2, 8))
+        found = found_in(frequent_subsequences(data, 2, 3, gap, window))
+        places = ItemPlaces(data)
+        singles = [(item,) for item in range(9)]
+        pairs = [(first, second) for first in range(9) for second in range(first + 1, 9)] if largest == 2 else []
+        elements: list[tuple[int, ...]] = [*singles, *pairs]
+        words: list[Pattern] = [*((one,) for one in elements), *((one, two) for one in elements for two in elements)]
+        words = [word for word in words if sum(map(len, word)) <= 3]
+        words += [(one, two, three) for one in singles for two in singles for three in singles]
+        expected = {word: places.count_matching(word, gap, window) for word in words}
+        assert found == {word: count for word, count in expected.items() if count >= 2}
+
+
+def test_a_limit_may_be_larger_than_any_number_of_the_machine() -> None:
+    data = Sequences.of([list("abcab"), list("bca")])
+    free = found_in(frequent_subsequences(data, 1))
+    for huge in (1 << 62, (1 << 63) - 1, 1 << 70):
+        assert found_in(frequent_subsequences(data, 1, None, huge, 5)) == free
+        assert found_in(frequent_subsequences(data, 1, None, 5, huge)) == free

@@ -12,9 +12,10 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.measure.sequences.hidden_sequences import count_matching
-from sfumato.protect.sequences import exact_marks, hide_sequences, replacements, row_options
+from sfumato.measure.sequences.pattern_places import count_matching
+from sfumato.protect.sequences import exact_marks, hide_sequences, new_patterns, replacements, row_options
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from tests.brute_sequences import mine
 from tests.protect.sequences.small_sequences import Elements, as_elements, count_matches, draw_elements
 
 ABC = (("a",), ("b",), ("c",))
@@ -306,11 +307,94 @@ def test_limits_and_itemsets_take_the_whole_way() -> None:
     assert SequenceDraft(nested, [((1,), (1,))])._is_plain == [False]
 
 
-def test_too_many_patterns_to_replace_are_refused_with_what_helps_here(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("few", "advice"),
+    [
+        (["ab", "ab", "ab"], "set min_support to 4 or more, or choose the mark"),
+        ([], 'no min_support is large enough: choose the mark "delete" or "Δ"'),
+    ],
+)
+def test_too_many_patterns_to_replace_are_refused_with_what_helps_here(
+    monkeypatch: pytest.MonkeyPatch, few: list[str], advice: str
+) -> None:
     """The miner's own advice names fields that the method does not have."""
     monkeypatch.setattr(replacements, "MOST_PATTERNS", 100)
-    data = sf.Sequences.of([list("abcdefghijkl")] * 3)
+    monkeypatch.setattr(new_patterns, "MOST_VISITS", 1)
+    data = sf.Sequences.of([list("abcdefghijkl")] * 3 + [list(row) for row in few])
     method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
-    with pytest.raises(sf.PolicyError, match="raise min_support, or choose the mark") as caught:
+    with pytest.raises(sf.PolicyError, match=advice) as caught:
         method.protect(data)
     assert "kind" not in str(caught.value) and "max_length" not in str(caught.value)
+    if few:
+        method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=4)
+        assert len(method.protect(data).data) == len(data)
+
+
+def test_very_long_sequences_are_refused_where_items_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them contains more patterns than could ever be compared."""
+    monkeypatch.setattr(new_patterns, "MOST_VISITS", 1000)
+    chance = np.random.default_rng(4)
+    data = sf.Sequences.of(chance.integers(0, 20, size=(8, 2000)).tolist())
+    method = sf.HideSequences(
+        patterns=[[1, 2, 3]], threshold=0, mark="replace", min_support=2, max_gap=1, strategy="HH"
+    )
+    with pytest.raises(sf.PolicyError, match="no min_support is large enough"):
+        method.protect(data)
+    monkeypatch.setattr(new_patterns, "_LARGEST_TABLE", 1000)
+    monkeypatch.setattr(replacements, "_replace_place", None)  # it is refused before
+    with pytest.raises(sf.PolicyError, match="no min_support is large enough"):
+        method.protect(data)
+
+
+def test_new_patterns_are_found_without_listing_those_that_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The release is the same as when all frequent patterns are compared, and some cases do take replacements back."""
+    chance = np.random.default_rng(11)
+    taken_back = 0
+    for seed in range(120):
+        rows = [chance.integers(0, 5, size=chance.integers(0, 9)).tolist() for _ in range(8)]
+        data = sf.Sequences.of([[0, 1, 2, 3, 4], *rows])
+        method = sf.HideSequences(
+            patterns=[[0, 1], [2, 3, 1]], threshold=1, mark="replace", min_support=int(chance.integers(1, 5))
+        )
+        listed = method.protect(data, sf.Randomness.seeded(seed)).data
+        with monkeypatch.context() as patched:
+            patched.setattr(replacements, "MOST_PATTERNS", 0)
+            searched = method.protect(data, sf.Randomness.seeded(seed)).data
+        assert searched == listed
+        with monkeypatch.context() as patched:
+            patched.setattr(replacements, "_take_ghosts_back", lambda *_: None)
+            taken_back += method.protect(data, sf.Randomness.seeded(seed)).data != listed
+    assert taken_back > 10
+
+
+def test_new_patterns_are_those_of_brute_force() -> None:
+    chance = np.random.default_rng(12)
+    found = 0
+    for _ in range(200):
+        before = [[[item] for item in chance.integers(0, 4, size=chance.integers(0, 7)).tolist()] for _ in range(6)]
+        after = [[[chance.choice([*element, *range(4)])] for element in row if chance.random() < 0.8] for row in before]
+        after = [[[int(item)] for (item,) in row] for row in after]
+        least = int(chance.integers(1, 4))
+        original = sf.Sequences.of([[0, 1, 2, 3], *([item for (item,) in row] for row in before)])
+        published = sf.Sequences.of([[0, 1, 2, 3], *([item for (item,) in row] for row in after)])
+        every = [[[0], [1], [2], [3]]]
+        old, new = (mine([*every, *rows], least) for rows in (before, after))
+        expected = {tuple(item for (item,) in pattern) for pattern in new.keys() - old.keys()}
+        assert new_patterns.find_new_patterns(original, published, least) == expected
+        found += len(expected)
+    assert found > 100
+
+
+def test_itemsets_have_no_search_for_new_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replacements, "MOST_PATTERNS", 3)
+    data = sf.Sequences.of([[["a", "b"], ["c"]], [["a"], ["c"]], [["b", "c"], ["a"], ["c"]]] * 2)
+    method = sf.HideSequences(patterns=[["a", "c"]], threshold=0, mark="replace", min_support=1)
+    with pytest.raises(sf.PolicyError, match="too many to check"):
+        method.protect(data, sf.Randomness.seeded(1))
+
+
+def test_where_nothing_is_to_be_hidden_nothing_is_mined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replacements, "MOST_PATTERNS", 0)
+    data = sf.Sequences.of([list("abc"), list("cba")])
+    method = sf.HideSequences(patterns=[["a", "b"]], threshold=1, mark="replace", min_support=1)
+    assert method.protect(data).data == data

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
@@ -73,7 +74,8 @@ class SequenceRemining(Attack):
         mined: dict[NamedPattern, int] = {}
         if thresholds:
             least = max(1, int(thresholds[0] * (1 - self.reach)))
-            mined = _mine(published, least, max(map(_measure_length, hidden)), gap, window)
+            longest = max(map(_measure_length, hidden))
+            mined = _mine(published, least, thresholds[-1], longest, gap, window)
         below = _find_near(mined, thresholds, self.reach)
         guessed = max((hidden & set(names[: len(hidden)]) for names in _rank(below, mined)), key=len)
         drawn = min(len(hidden), len(below))
@@ -146,10 +148,14 @@ def _count(sequences: Sequences, pattern: NamedPattern, max_gap: int | None, win
 
 
 def _mine(
-    sequences: Sequences, least: int, longest: int, max_gap: int | None, window: int | None
+    sequences: Sequences, least: int, most: int, longest: int, max_gap: int | None, window: int | None
 ) -> dict[NamedPattern, int]:
-    """Frequent patterns by the names of their items; none with a mark."""
+    """Frequent patterns by the names of their items; none with a mark.
+
+    Of those that exceed all thresholds, only what may be part of another is ever looked up.
+    """
     found = find_subsequences(sequences, least, longest, max_gap, window)
+    found = found.take((found.supports <= most) | (np.diff(found.offsets) < longest))
     patterns = zip(list_named_patterns(found), found.supports.tolist(), strict=True)
     return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
 

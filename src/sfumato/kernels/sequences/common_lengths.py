@@ -22,6 +22,19 @@ class LabelPairs(NamedTuple):
     other_offsets: Ints
 
 
+@compile_cached("boolean(int32[::1], int64, int64, int32[::1], int64, int64)")
+def _is_within(labels, begin, end, outer, outer_begin, outer_end):  # type: ignore[no-untyped-def]
+    """Whether one sequence is a subsequence of another."""
+    place = outer_begin
+    for inner in range(begin, end):
+        while place < outer_end and outer[place] != labels[inner]:
+            place += 1
+        if place == outer_end:
+            return False
+        place += 1
+    return True
+
+
 @compile_cached("void(LabelPairs, uint64[:,::1], int64, int64, int64[::1])")
 def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[no-untyped-def]
     """The length of each pair's longest common subsequence; `masks` has a row of zeros for each label."""
@@ -29,11 +42,15 @@ def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[
     one = np.uint64(1)
     for number in range(first, last):
         begin, end = pairs.offsets[number], pairs.offsets[number + 1]
+        other_begin, other_end = pairs.other_offsets[number], pairs.other_offsets[number + 1]
+        if _is_within(pairs.other_labels, other_begin, other_end, pairs.labels, begin, end):
+            lengths[number] = other_end - other_begin  # something was deleted, and nothing else
+            continue
         words = (end - begin + 63) // 64
         row[:words] = ~np.uint64(0)
         for place in range(begin, end):
             masks[pairs.labels[place], (place - begin) // 64] |= one << np.uint64((place - begin) % 64)
-        for place in range(pairs.other_offsets[number], pairs.other_offsets[number + 1]):
+        for place in range(other_begin, other_end):
             mask = masks[pairs.other_labels[place]]
             carry = np.uint64(0)
             for word in range(words):

@@ -121,42 +121,63 @@ def _note_extension(search, extension, element, first_position, serial, pushes):
 
 
 @part
-def _find_first_position(search, begin, last, position):  # type: ignore[no-untyped-def]
-    """The latest beginning of a match, among entries, that an element at a position can continue; -1 if none."""
-    state, stack, position_of = search.state, search.stack, search.rows.position_of
-    best = np.int64(-1)
-    entry = last
-    while entry >= begin:
-        end_position = np.int64(position_of[stack.elements[entry]])
-        if position - end_position - 1 > state[MAX_GAP] or position - end_position >= state[WINDOW]:
-            break
-        first = np.int64(stack.first_positions[entry])
-        if position - first < state[WINDOW]:
-            best = max(best, first)
-        entry -= 1
-    return best
+def _find_farthest(search, entry):  # type: ignore[no-untyped-def]
+    """The last position that can continue the match of an entry."""
+    state, stack = search.state, search.stack
+    end_position = np.int64(search.rows.position_of[stack.elements[entry]])
+    return min(end_position + state[MAX_GAP] + 1, np.int64(stack.first_positions[entry]) + state[WINDOW] - 1)
+
+
+@part
+def _count_elements(search, element, last, farthest, serial):  # type: ignore[no-untyped-def]
+    """Count the items of elements up to a position, each once a row; returns how much work that was."""
+    rows, scratch, first_only = search.rows, search.scratch, search.state[FIRST_ONLY] != 0
+    tokens, starts, position_of = rows.tokens, rows.starts, rows.position_of
+    seen, tally, places = scratch.seen, scratch.tally, scratch.places
+    begin = starts[element]
+    while element < last and position_of[element] <= farthest:
+        for token in range(starts[element], starts[element + 1]):
+            item = np.uint32(tokens[token])
+            is_new = seen[item] != serial
+            seen[item] = serial
+            tally[item] += is_new
+            places[item] += is_new or not first_only
+        element += 1
+    return starts[element] - begin + 1
+
+
+@part
+def _push_elements(search, element, last, farthest, serial, first_position):  # type: ignore[no-untyped-def]
+    """Write the entries of extensions by the items of elements up to a position."""
+    rows = search.rows
+    while element < last and rows.position_of[element] <= farthest:
+        for token in range(rows.starts[element], rows.starts[element + 1]):
+            _note_extension(search, np.int64(rows.tokens[token]), element, first_position, serial, True)
+        element += 1
 
 
 @part
 def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
-    """Note every extension by a new element, for one row's entries."""
+    """Note every extension by a new element, for one row's entries; returns how much work that was.
+
+    A later entry never has an earlier beginning. So the entry before an element gives the latest beginning of a match
+    that the element continues, and if it is too far away, so are all entries before it.
+    """
     state, stack, rows = search.state, search.stack, search.rows
     serial = take_serial(state)
-    first_element = np.int64(stack.elements[begin])
-    row_end = np.int64(rows.row_ends[rows.row_of[first_element]])
+    row_end = np.int64(rows.row_ends[rows.row_of[stack.elements[begin]]])
     is_limited = state[MAX_GAP] != UNBOUNDED or state[WINDOW] != UNBOUNDED
-    entry = begin
-    for element in range(first_element + 1, row_end):
-        first_position = np.int64(0)
-        if is_limited:
-            while entry + 1 < end and stack.elements[entry + 1] < element:
-                entry += 1
-            first_position = _find_first_position(search, begin, entry, np.int64(rows.position_of[element]))
-            if first_position < 0:
-                continue
-        for token in range(rows.starts[element], rows.starts[element + 1]):
-            _note_extension(search, np.int64(rows.tokens[token]), element, first_position, serial, pushes)
-    return rows.starts[row_end] - rows.starts[first_element]
+    work = np.int64(0)
+    for entry in range(begin, end):
+        element = np.int64(stack.elements[entry]) + 1
+        last = np.int64(stack.elements[entry + 1]) + 1 if entry + 1 < end else row_end
+        farthest = _find_farthest(search, entry) if is_limited else np.int64(UNBOUNDED)
+        first_position = np.int64(stack.first_positions[entry]) if is_limited else np.int64(0)
+        if pushes:
+            _push_elements(search, element, last, farthest, serial, first_position)
+        else:
+            work += _count_elements(search, element, last, farthest, serial)
+    return work
 
 
 @part
@@ -226,14 +247,16 @@ def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyp
 
 
 @part
-def _open_children(search, begin, end, last):  # type: ignore[no-untyped-def]
+def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
     state, stack, scratch = search.state, search.stack, search.scratch
     depth, least = state[DEPTH], state[LEAST]
+    # Of the longest patterns nothing is asked but their supports.
+    has_entries = length + 1 < state[MAX_LENGTH] or state[KIND] != ALL
     total, children = np.int64(0), np.int64(0)
     for extension in range(scratch.tally.shape[0]):
         if scratch.tally[extension] >= least:
-            total += scratch.places[extension]
+            total += scratch.places[extension] if has_entries else 0
             children += 1
     if children == 0:
         return DONE
@@ -249,10 +272,12 @@ def _open_children(search, begin, end, last):  # type: ignore[no-untyped-def]
         if scratch.tally[extension] >= least:
             stack.items[child], stack.begins[child] = np.int32(extension), top
             stack.supports[child] = scratch.tally[extension]
-            top, scratch.places[extension] = top + scratch.places[extension], top
+            if has_entries:
+                top, scratch.places[extension] = top + scratch.places[extension], top
             stack.ends[child] = top
             child += 1
-    _visit_rows(search, begin, end, last, True)
+    if has_entries:
+        _visit_rows(search, begin, end, last, True)
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
     state[DEPTH] = depth + 1
     return DONE
@@ -289,7 +314,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
             scratch.places[extension] = 0
         state[WORK_LEFT] -= 64 + 2 * items + 8 * _visit_rows(search, begin, end, last, False)
     is_given = not is_checked or _is_asked_for(search, begin, end, length, support)
-    if goes_on and _open_children(search, begin, end, last) == GROW:
+    if goes_on and _open_children(search, begin, end, last, length) == GROW:
         return GROW
     if is_given:
         give_pattern(state, search.output, search.path, length, support)

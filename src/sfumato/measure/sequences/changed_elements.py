@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.measure.sequences.sequence_checks import number_item_texts, spell_sequences
+from sfumato.measure.sequences.sequence_checks import number_codes, number_item_texts, spell_sequences
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 
@@ -31,7 +31,8 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
 
     owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
     before, after, size = _number_elements(original, published)
-    labels, bounds = select_rows(before.labels, before.offsets, owners)
+    is_whole = np.array_equal(owners, np.arange(len(original)))
+    labels, bounds = before if is_whole else select_rows(before.labels, before.offsets, owners)
     common = np.zeros(len(owners), dtype=np.int64)
     words = (int(np.diff(bounds).max(initial=1)) + 63) // 64
     masks = np.zeros((max(size, 1), words), dtype=np.uint64)
@@ -54,10 +55,7 @@ def _number_elements(original: Sequences, published: Sequences) -> _NumberedPair
     """Each element as a number; equal elements have the same."""
     numbers = number_item_texts(original, published)
     if all(len(data.codes) == len(data.element_offsets) - 1 for data in (original, published)):
-        before, after = (
-            np.array([numbers[str(item)] for item in data.items], dtype=np.int32)[data.codes]
-            for data in (original, published)
-        )
+        before, after = (number_codes(data, numbers) for data in (original, published))
         size = len(numbers)
     else:
         elements: dict[bytes, int] = {}

@@ -81,7 +81,8 @@ class _MarkedElements(NamedTuple):
 def number_codes(data: Sequences, numbers: Mapping[str, int]) -> Codes:
     """The number of each item, ascending in each element."""
     number = np.array([numbers[str(item)] for item in data.items], dtype=np.int32)
-    codes: Codes = number[data.codes] if len(number) else np.zeros(0, dtype=np.int32)
+    is_same = np.array_equal(number, np.arange(len(number)))
+    codes: Codes = data.codes.copy() if is_same else number[data.codes]
     if (np.diff(number) > 0).all() or len(codes) == len(data.element_offsets) - 1:
         return codes
     elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.mine.sequences.containment import support
+from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.sequences import Sequences
 
@@ -22,17 +22,15 @@ def count_pattern_supports(
 ) -> dict[Pattern, int]:
     """How many sequences contain each pattern."""
     counts = dict.fromkeys(patterns, 0)
-    code_of = {str(item): code for code, item in enumerate(sequences.items)}
-    possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
     if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:
+        code_of = {str(item): code for code, item in enumerate(sequences.items)}
+        possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
         coded = {tuple(code_of[name] for (name,) in one): one for one in possible if all(len(e) == 1 for e in one)}
         listed = sorted(coded)
         supports = _count_sorted(sequences, listed) if listed else np.zeros(0, np.int64)
         return counts | {coded[codes]: count for codes, count in zip(listed, supports.tolist(), strict=True)}
-    for pattern in possible:
-        named = [[sequences.items[code_of[name]] for name in element] for element in pattern]
-        counts[pattern] = support(sequences, named, max_gap, window)
-    return counts
+    places = ItemPlaces(sequences)
+    return {pattern: places.count_matching(pattern, max_gap, window) for pattern in counts}
 
 
 def _count_sorted(sequences: Sequences, patterns: list[_CodePattern]) -> Ints:

@@ -108,8 +108,7 @@ def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
     number = {name: index for index, name in enumerate(names)}
     numbers = np.array([number[str(item)] for item in data.items], dtype=np.int64)
     size = max(len(names), 1)
-    start, goal = _list_steps(data)
-    keys = numbers[start] * size + numbers[goal] if start.size else np.zeros(0, dtype=np.int64)
+    keys = _list_single_steps(data, numbers, size) if _has_single_items(data) else _list_steps(data, numbers, size)
     if size * size <= 4 * keys.size:  # then a counter for each pair is faster than sorting
         totals = np.bincount(keys, minlength=size * size)
         held = np.flatnonzero(totals)
@@ -117,13 +116,25 @@ def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
     return _StepCounts(*np.unique(keys, return_counts=True))
 
 
-def _list_steps(data: Sequences) -> tuple[Codes, Codes]:
+def _has_single_items(data: Sequences) -> bool:
+    return data.codes.size == data.element_offsets.size - 1
+
+
+def _list_single_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
+    """Each item with the next one, as one number."""
+    if not data.codes.size:
+        return np.zeros(0, dtype=np.int64)
+    places = numbers[data.codes]
+    is_followed = np.ones(data.codes.size, dtype=np.bool_)
+    is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
+    return np.asarray((places[:-1] * size + places[1:])[is_followed[:-1]])
+
+
+def _list_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
     """The items of neighbouring elements, each with each."""
     is_followed = np.ones(data.element_offsets.size - 1, dtype=np.bool_)
     is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
     pairs = np.flatnonzero(is_followed)
-    if data.codes.size == data.element_offsets.size - 1:
-        return data.codes[pairs], data.codes[pairs + 1]
     sizes = np.diff(data.element_offsets)
     left, right = sizes[pairs], sizes[pairs + 1]
     totals = left * right
@@ -131,13 +142,13 @@ def _list_steps(data: Sequences) -> tuple[Codes, Codes]:
     width = np.repeat(right, totals)
     start = data.codes[np.repeat(data.element_offsets[pairs], totals) + place // np.maximum(width, 1)]
     goal = data.codes[np.repeat(data.element_offsets[pairs + 1], totals) + place % np.maximum(width, 1)]
-    return start, goal
+    return np.asarray(numbers[start] * size + numbers[goal])
 
 
 def _number_elements(data: Sequences, numbers: dict[Any, int]) -> Codes:
     """Each element as a number; equal elements, by the names of their items, have the same."""
     names = [str(item) for item in data.items]
-    if data.codes.size == data.element_offsets.size - 1:
+    if _has_single_items(data):
         of_code = np.array([numbers.setdefault((name,), len(numbers)) for name in names], dtype=np.int32)
         return of_code[data.codes]
     codes, bounds = data.codes.tolist(), data.element_offsets.tolist()

@@ -179,8 +179,8 @@ class _SetCollector:
         return _FoundSets(offsets, lasting_codes, supports.copy())
 
 
-def refuse_large(what: str, count: int, size: int, at_most: int | None) -> None:
-    """Stop if more was found than allowed, or more bytes than half the machine's memory."""
+def refuse_large(what: str, count: int, size: int, at_most: int | None, *, is_found: bool = True) -> None:
+    """Stop if more was found, or is certain to be found, than allowed, or more bytes than half the machine's memory."""
     if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 0):
         raise PolicyError(f"at_most must be a whole number of {what}, or None for as many as fit in memory")
     is_allowed = at_most is None or count <= at_most
@@ -192,7 +192,8 @@ def refuse_large(what: str, count: int, size: int, at_most: int | None) -> None:
         "rules": "raise min_confidence, or set max_length or consequent_length",
         "patterns": 'use kind "closed" or "maximal", or set max_length, max_gap or window',
     }[what]
-    raise PolicyError(f"{count:,} {what} were found so far, more than {limit}; raise min_support, {cure}")
+    found = f"{count:,} {what} were found so far" if is_found else f"there are at least {count:,} {what}"
+    raise PolicyError(f"{found}, more than {limit}; raise min_support, {cure}")
 
 
 def _get_memory_size() -> int:

@@ -101,4 +101,4 @@ def check_limits(max_gap: int | None, window: int | None) -> MatchLimits:
     for name, value, least in (("max_gap", max_gap, 0), ("window", window, 1)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
             raise PolicyError(f"{name} must be a whole number of elements, at least {least}, or None for no limit")
-    return MatchLimits(UNBOUNDED if max_gap is None else max_gap, UNBOUNDED if window is None else window)
+    return MatchLimits(*(UNBOUNDED if limit is None else min(limit, UNBOUNDED) for limit in (max_gap, window)))

@@ -17,6 +17,7 @@ ICDE 2004.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -101,7 +102,7 @@ def find_subsequences(
     at_most: int | None = None,
 ) -> Subsequences:
     """The frequent subsequences as flat arrays."""
-    from sfumato.mine.baskets.itemsets import refuse_large
+    from sfumato.mine.sequences.pattern_bounds import bound_patterns
     from sfumato.mine.sequences.subsequence_search import search_subsequences
     from sfumato.mine.sequences.subsequence_worker import SubsequenceQuestion
 
@@ -122,9 +123,10 @@ def find_subsequences(
         max_gap=limits.max_gap,
         window=limits.window,
     )
-    pieces = search_subsequences(
-        sequences, question, lambda count, codes: refuse_large("patterns", count, 40 * codes + 16 * count, at_most)
-    )
+    refuse = partial(_refuse_many, at_most)
+    if kind == "all" and limits.is_free:
+        refuse(*bound_patterns(sequences, least, question.max_length), is_found=False)
+    pieces = search_subsequences(sequences, question, refuse)
     ends = np.cumsum([0, *(piece.codes.size for piece in pieces)])[:-1]
     found = Subsequences(
         items=sequences.items,
@@ -144,6 +146,13 @@ def find_subsequences(
         found = found.take(flag_uncovered(found, same_support=kind == "closed"))
         return found if max_length is None else found.take(np.diff(found.offsets) <= max_length)
     return found
+
+
+def _refuse_many(at_most: int | None, patterns: int, codes: int, *, is_found: bool = True) -> None:
+    """Stop a search for too many patterns, which have so many items together."""
+    from sfumato.mine.baskets.itemsets import refuse_large
+
+    refuse_large("patterns", patterns, 40 * codes + 16 * patterns, at_most, is_found=is_found)
 
 
 def list_patterns(found: Subsequences) -> pl.Series:

@@ -25,6 +25,7 @@ from sfumato.protect.sequences.element_labels import ElementLabels
 from sfumato.protect.sequences.exact_marks import improve_marks
 from sfumato.protect.sequences.hiding_strategies import hide_in_two_stages
 from sfumato.protect.sequences.marked_sequences import delete_marked, show_marks
+from sfumato.protect.sequences.prefix_tree import LabelLists
 from sfumato.protect.sequences.replacements import replace_marked
 from sfumato.protect.sequences.sequence_claims import (
     claim_all_sequences,
@@ -258,16 +259,24 @@ def _spell_pattern(pattern: Any) -> Any:
 
 def _count_losses(draft: SequenceDraft, marked: Flags) -> dict[str, Number]:
     """What an analyst loses: a marked item is gone, and so is its element for whoever compares elements."""
-    both = [draft.data, delete_marked(draft.data, draft.alive, draft.elements.codes)]
-    labels = ElementLabels.of(_join_sequences(both)).rows
-    rows = np.arange(len(draft.data))
-    edits = SequenceEdits.of(labels.select(rows), labels.select(rows + rows.size))
-    losses = edits.compute_losses()
+    losses = _compare_sequences(draft.data, delete_marked(draft.data, draft.alive, draft.elements.codes))
     return {
         "loss": losses["loss"],
         "changes": int(marked.sum()),
         "changed_sequences": losses["changed_sequences"],
     }
+
+
+def _compare_sequences(before: Sequences, after: Sequences) -> dict[str, Number]:
+    """What was deleted and inserted, element by element; the first have every item of the second."""
+    if len(before.codes) == len(before.element_offsets) - 1:  # one item each, and so in what is left
+        code_of = {item: code for code, item in enumerate(before.items)}
+        codes = np.array([code_of[item] for item in after.items], dtype=np.int32)[after.codes]
+        rows = LabelLists(before.codes.copy(), before.offsets.copy()), LabelLists(codes, after.offsets.copy())
+        return SequenceEdits.of(*rows).compute_losses()
+    labels = ElementLabels.of(_join_sequences([before, after])).rows
+    numbers = np.arange(len(before))
+    return SequenceEdits.of(labels.select(numbers), labels.select(numbers + numbers.size)).compute_losses()
 
 
 def _join_sequences(several: list[Sequences]) -> Sequences:

@@ -2,11 +2,15 @@
 """Replace marked items by others that bring nothing back: no secret pattern, and no pattern that becomes frequent.
 
 Items are drawn as often as they occur, so that a replacement does not stand out. One that lets a secret pattern match
-is drawn again a few times and then given up, and its item is deleted. Then the sequences are mined; as long as a
-pattern is frequent that was not before, the sequences that newly contain it lose their replacements.
+is drawn again a few times and then given up, and its item is deleted. Then the sequences are mined, or only what is
+new in them where that would list too many patterns; as long as a pattern is frequent that was not before, the sequences
+that newly contain it lose their replacements.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -16,6 +20,7 @@ from sfumato.mine.sequences.containment import flag_rows
 from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
 from sfumato.progress import report_progress
 from sfumato.protect.sequences.marked_sequences import delete_marked
+from sfumato.protect.sequences.new_patterns import find_new_patterns, refuse_long_search
 from sfumato.protect.sequences.row_weights import weigh_near
 from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
 from sfumato.sequences import Sequences
@@ -28,6 +33,12 @@ MOST_PATTERNS = 1_000_000
 def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Generator) -> None:
     """Give marked items of a draft another code where that is harmless."""
     places = np.flatnonzero(~draft.alive)
+    if not places.size:
+        return
+    before = _list_frequent(draft.data, least)
+    if before is None:
+        with _explain_refusal(draft.data, least):
+            refuse_long_search(draft.data, least)
     shares = np.bincount(draft.data.codes, minlength=len(draft.data.items)) / max(len(draft.data.codes), 1)
     for done, place in enumerate(places.tolist()):
         if done % 256 == 0:
@@ -35,7 +46,7 @@ def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Genera
         _replace_place(draft, place, shares, generator)
     replaced = np.zeros(len(draft.alive), dtype=np.bool_)
     replaced[places] = draft.alive[places]
-    _take_ghosts_back(draft, replaced, least)
+    _take_ghosts_back(draft, replaced, before, least)
 
 
 def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: np.random.Generator) -> None:
@@ -54,12 +65,11 @@ def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: 
     codes[place] = old
 
 
-def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, least: int) -> None:
+def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern] | None, least: int) -> None:
     """Delete replacements that make a pattern frequent which was not frequent before."""
-    before = _list_frequent(draft.data, least)
-    while True:
+    while (replaced & draft.alive).any():
         published = delete_marked(draft.data, draft.alive, draft.elements.codes)
-        ghosts = _list_frequent(published, least) - before
+        ghosts = _find_ghosts(draft.data, published, before, least)
         if not ghosts:
             return
         report_progress("taking replacements back", len(ghosts))
@@ -69,15 +79,48 @@ def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, least: int) -> None
             draft.alive[replaced & np.isin(draft.owners, rows)] = False
 
 
-def _list_frequent(sequences: Sequences, least: int) -> set[Pattern]:
+def _find_ghosts(data: Sequences, published: Sequences, before: set[Pattern] | None, least: int) -> set[Pattern]:
+    """The patterns that are frequent in the published sequences only; `before` are the others, unless too many."""
+    after = None if before is None else _list_frequent(published, least)
+    if before is not None and after is not None:
+        return after - before
+    with _explain_refusal(data, least):
+        refuse_long_search(data, least)
+        new = find_new_patterns(data, published, least)
+    return {tuple((data.items[code],) for code in pattern) for pattern in new}
+
+
+@contextmanager
+def _explain_refusal(data: Sequences, least: int) -> Iterator[None]:
+    """Say what to change if a search for new patterns would take too long."""
     try:
-        found = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+        yield
     except PolicyError:
         raise PolicyError(
             f"more than {MOST_PATTERNS:,} patterns are in {least} sequences or more, too many to check that replacing "
-            'items makes no other frequent; raise min_support, or choose the mark "delete" or "Δ"'
+            f"items makes no other frequent; {_advise_on_support(data, least)}"
         ) from None
+
+
+def _list_frequent(sequences: Sequences, least: int) -> set[Pattern] | None:
+    """The frequent patterns; None if they are too many."""
+    try:
+        found = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+    except PolicyError:
+        return None
     return {
         tuple(tuple(found.items[code] for code in element) for element in pattern)
         for pattern in list_pattern_codes(found)
     }
+
+
+def _advise_on_support(sequences: Sequences, least: int) -> str:
+    """What to change if too many patterns are frequent: a support at which few enough are, if there is one."""
+    rows, tried = len(sequences), least
+    while tried < rows:
+        tried = min(2 * tried, rows)
+        report_progress("looking for a larger min_support", tried, rows)
+        with suppress(PolicyError):
+            find_subsequences(sequences, tried, at_most=MOST_PATTERNS)
+            return f'set min_support to {tried} or more, or choose the mark "delete" or "Δ"'
+    return 'as many are in all sequences, so that no min_support is large enough: choose the mark "delete" or "Δ"'

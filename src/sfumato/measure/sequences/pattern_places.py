@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""How many sequences contain a pattern, counted by code that shares nothing with the methods.
+
+The places of each element of the pattern are followed one element after another, and for each place the latest start of
+a match that ends there is remembered: if that one is too long for the window, so is every other. A later place never
+has an earlier start. So the latest place before, if it is near enough, gives the latest start, and no other is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.baskets import Item
+from sfumato.sequences import Sequences
+
+Elements = Sequence[Sequence[Item]]
+
+
+class ItemPlaces:
+    """Where the items of some sequences are; each item that patterns ask for is looked up once."""
+
+    def __init__(self, sequences: Sequences) -> None:
+        """Items are compared as text."""
+        self._sequences = sequences
+        self._code_of = {str(item): code for code, item in enumerate(sequences.items)}
+        self._is_flat = len(sequences.codes) == len(sequences.element_offsets) - 1
+        self._known: dict[str, Ints] = {}
+
+    def count_matching(self, pattern: Elements, max_gap: int | None = None, window: int | None = None) -> int:
+        """How many sequences contain a pattern of itemsets."""
+        if not pattern:
+            return len(self._sequences)
+        places = self._list_elements(pattern[0])
+        starts = places
+        for element in pattern[1:]:
+            following = self._list_elements(element)
+            before = np.searchsorted(places, following) - 1
+            is_next = self._flag_next(following, places, before, max_gap)
+            places, starts = following[is_next], starts[before[is_next]]
+        if window is not None:
+            places = places[places - starts < window]
+        return len(np.unique(self._find_rows(places)))
+
+    def _flag_next(self, following: Ints, places: Ints, before: Ints, max_gap: int | None) -> Flags:
+        """Which elements go on with the match before them: it is in the same sequence, and near enough."""
+        if not len(places):
+            return np.zeros(len(following), dtype=np.bool_)
+        ends = np.where(before < 0, -1, places[before])
+        is_next: Flags = ends >= self._sequences.offsets[self._find_rows(following)]
+        if max_gap is not None:
+            is_next &= following - ends - 1 <= max_gap
+        return is_next
+
+    def _find_rows(self, elements: Ints) -> Ints:
+        """The sequences that some elements are in."""
+        return np.asarray(np.searchsorted(self._sequences.offsets, elements, side="right") - 1)
+
+    def _list_elements(self, items: Iterable[Item]) -> Ints:
+        """The elements that hold all of some items, in order."""
+        several = [self._list_elements_with(name) for name in sorted(set(map(str, items)))]
+        held = several[0]
+        for other in several[1:]:
+            held = np.intersect1d(held, other, assume_unique=True)
+        return held
+
+    def _list_elements_with(self, name: str) -> Ints:
+        if name not in self._known:
+            code = self._code_of.get(name, -1)
+            places = np.flatnonzero(self._sequences.codes == code)
+            bounds = self._sequences.element_offsets
+            self._known[name] = places if self._is_flat else np.searchsorted(bounds, places, side="right") - 1
+        return self._known[name]
+
+
+def count_matching(
+    sequences: Sequences, pattern: Elements, max_gap: int | None = None, window: int | None = None
+) -> int:
+    """How many sequences contain a pattern of itemsets; items are compared as text."""
+    return ItemPlaces(sequences).count_matching(pattern, max_gap, window)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Patterns that become frequent because items were replaced, found without listing all that are frequent.
+
+A sequence that only lost items contains nothing new. So patterns are grown from the front, and only by items that lead
+on to something new in a sequence with replacements: what follows the match there is not contained in what follows the
+match in the original. A pattern that too few sequences contain after the change is given up, and so is one that no
+sequence can make new. The leftmost matches are read from a table of the next place of each item.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import CodeGrid, Codes, Ints
+from sfumato.errors import PolicyError
+from sfumato.progress import report_progress
+from sfumato.sequences import Sequences
+
+MOST_VISITS = 200_000
+"""Patterns that are looked at, those in many sequences as several; more take minutes."""
+_CELLS_OF_VISIT = 20_000
+_LARGEST_TABLE = 1 << 27
+"""Numbers in a table of next places."""
+_NEVER = -1
+_ALWAYS = 1 << 62
+
+
+def find_new_patterns(original: Sequences, published: Sequences, least: int) -> set[tuple[int, ...]]:
+    """Patterns, as codes of the originals, in `least` published sequences and in fewer originals, of single items each.
+
+    Raises `PolicyError` if they cannot be found in reasonable time.
+    """
+    kept = _list_frequent_items(published, least, original)
+    before, after = (_NextPlaces.of(data, original, kept) for data in (original, published))
+    latest = _find_latest_starts(before, after)
+    new: set[tuple[int, ...]] = set()
+    stack, visits, number = [_Node((), _Matches.begin(after), _Matches.begin(before))], 0, 0
+    while stack:
+        node, number = stack.pop(), number + 1
+        if number % 256 == 0:
+            report_progress("looking for new patterns", number)
+        items = _list_new_items(node, after, latest)
+        visits += 1 + items.size * node.after.rows.size // _CELLS_OF_VISIT
+        if visits > MOST_VISITS:
+            raise PolicyError("too many patterns may be new")
+        for child in _extend(node, items, after, before, least):
+            stack.append(child)
+            if child.before.rows.size < least:
+                new.add(tuple(kept[list(child.items)].tolist()))
+    return new
+
+
+def refuse_long_search(original: Sequences, least: int) -> None:
+    """Raise `PolicyError` for sequences in which new patterns could not be found anyway."""
+    if len(original.codes) > len(original.element_offsets) - 1:
+        raise PolicyError("the sequences have elements of several items")
+    kept = _list_frequent_items(original, least, original)
+    _refuse_large_table(len(kept), int(np.isin(original.codes, kept).sum()))
+
+
+class _NextPlaces(NamedTuple):
+    """Sequences of frequent items, one after another, and where each item comes next from each place on."""
+
+    tokens: Codes
+    offsets: Ints
+    following: CodeGrid
+    """For each item and place, the next place of the item; the number of tokens if there is none."""
+
+    @classmethod
+    def of(cls, data: Sequences, original: Sequences, kept: Ints) -> _NextPlaces:
+        """Number the items that are kept."""
+        number_of = {original.items[code]: number for number, code in enumerate(kept.tolist())}
+        numbers = np.array([number_of.get(item, _NEVER) for item in data.items], dtype=np.int32)
+        tokens = numbers[data.codes] if len(numbers) else np.zeros(0, dtype=np.int32)
+        stays = tokens != _NEVER
+        offsets = np.concatenate(([0], np.cumsum(stays)))[data.offsets]
+        tokens = tokens[stays]
+        _refuse_large_table(len(kept), len(tokens))
+        following = np.empty((len(kept), len(tokens) + 1), dtype=np.int32)
+        for number in range(len(kept)):
+            places = np.flatnonzero(tokens == number)
+            ends = np.append(places, len(tokens))
+            following[number] = np.repeat(ends, np.diff(np.concatenate(([-1], ends))))
+        return cls(tokens, offsets, following)
+
+
+class _Matches(NamedTuple):
+    """The sequences that contain a pattern, ascending, and where each goes on after its leftmost match."""
+
+    rows: Ints
+    starts: Ints
+
+    @classmethod
+    def begin(cls, places: _NextPlaces) -> _Matches:
+        """Those of the empty pattern."""
+        return cls(np.arange(len(places.offsets) - 1), places.offsets[:-1])
+
+
+class _Node(NamedTuple):
+    """A pattern, and its matches."""
+
+    items: tuple[int, ...]
+    after: _Matches
+    before: _Matches
+
+
+def _refuse_large_table(items: int, tokens: int) -> None:
+    if items * (tokens + 1) > _LARGEST_TABLE:
+        raise PolicyError("the sequences have too many items")
+
+
+def _list_frequent_items(published: Sequences, least: int, original: Sequences) -> Ints:
+    """The codes, in the originals, of items that enough published sequences hold."""
+    owners = np.repeat(np.arange(len(published)), np.diff(published.element_offsets[published.offsets]))
+    width = max(len(published.items), 1)
+    counts = np.bincount(np.unique(owners * width + published.codes) % width, minlength=width)
+    code_of = {item: code for code, item in enumerate(original.items)}
+    held = [code_of[item] for item, count in zip(published.items, counts, strict=False) if count >= least]
+    return np.array(sorted(held), dtype=np.int64)
+
+
+def _find_latest_starts(before: _NextPlaces, after: _NextPlaces) -> Ints:
+    """For each place of each published sequence, and its end, from where on its original contains the rest.
+
+    That is the latest such place, `_NEVER` if there is none, and `_ALWAYS` in a sequence that is part of its original.
+    """
+    latest = np.full(len(after.tokens) + len(after.offsets) - 1, _ALWAYS, dtype=np.int64)
+    for row in range(len(after.offsets) - 1):
+        tokens = after.tokens[after.offsets[row] : after.offsets[row + 1]].tolist()
+        first, last = before.offsets[row : row + 2].tolist()
+        old = before.tokens[first:last].tolist()
+        starts, place = [last], len(old)
+        for token in reversed(tokens):
+            place -= 1
+            while place >= 0 and old[place] != token:
+                place -= 1
+            starts.append(first + place if place >= 0 else _NEVER)
+        if starts[-1] == _NEVER:
+            begin = int(after.offsets[row]) + row
+            latest[begin : begin + len(starts)] = starts[::-1]
+    return latest
+
+
+def _list_new_items(node: _Node, after: _NextPlaces, latest: Ints) -> Ints:
+    """Items that follow in a published sequence which may still contain something that its original does not."""
+    rows, starts = node.after
+    limits = latest[starts + rows]
+    changed = np.flatnonzero(limits != _ALWAYS)
+    rows, starts = rows[changed], starts[changed]
+    old = np.searchsorted(node.before.rows, rows)
+    held = old < node.before.rows.size
+    held[held] = node.before.rows[old[held]] == rows[held]
+    is_new = ~held
+    is_new[held] = limits[changed][held] < node.before.starts[old[held]]
+    ends = after.offsets[rows[is_new] + 1]
+    return np.flatnonzero((after.following[:, starts[is_new]] < ends).any(axis=1))
+
+
+def _extend(node: _Node, items: Ints, after: _NextPlaces, before: _NextPlaces, least: int) -> list[_Node]:
+    """The pattern with one more item, for each that enough published sequences allow."""
+    if not items.size:
+        return []
+    places = after.following[np.ix_(items, node.after.starts)]
+    holds = places < after.offsets[node.after.rows + 1]
+    frequent = np.flatnonzero(holds.sum(axis=1) >= least)
+    old_places = before.following[np.ix_(items[frequent], node.before.starts)]
+    old_holds = old_places < before.offsets[node.before.rows + 1]
+    return [
+        _Node(
+            (*node.items, int(items[number])),
+            _Matches(node.after.rows[holds[number]], places[number, holds[number]].astype(np.int64) + 1),
+            _Matches(node.before.rows[old_holds[index]], old_places[index, old_holds[index]].astype(np.int64) + 1),
+        )
+        for index, number in enumerate(frequent.tolist())
+    ]
