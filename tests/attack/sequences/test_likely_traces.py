@@ -30,7 +30,8 @@ def list_draws(row: list[list[str]], points: list[str], ordered: bool, chances: 
         for drawn in itertools.product(*elements):
             wanted = [points] if ordered else {*itertools.permutations(points)}
             for given in wanted:
-                fits = [1.0 if one == two else chances[two] * (one == "Δ") for one, two in zip(drawn, given, strict=True)]
+                pairs = zip(drawn, given, strict=True)
+                fits = (1.0 if one == point else chances[point] * (one == "Δ") for one, point in pairs)
                 total += math.prod(fits) / math.prod(map(len, elements))
     return total
 

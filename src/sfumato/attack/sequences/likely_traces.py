@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Codes, Flags, Floats, Ints
+from sfumato.arrays import Codes, Flags, Floats, Ints, Words
 from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
@@ -67,7 +67,7 @@ class LikelyTraces:
             found[person] = likely.holds_own and luck[person] * likely.rows < 1
         return found
 
-    def _find_rows(self, codes: list[int], own: int, ordered: bool, masks: Ints) -> LikelyRow:
+    def _find_rows(self, codes: list[int], own: int, ordered: bool, masks: Words) -> LikelyRow:
         """The likeliest rows; where none can give all points, the shortest of those that hold most."""
         from sfumato.kernels.sequences.likely_rows import DrawnPoints, MarkedItems, find_likely_rows, find_short_rows
 

@@ -34,11 +34,11 @@ class SequenceLinking(Attack):
 
     The adversary knows some points of a person's original trace, chosen at random: an item of each of so many different
     elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one; or one of
-    those from which these points are most likely drawn, which short ones and those that pass them often are. Where
-    the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was guessed
-    when the most points are known; the better guess counts. The facts are a curve: the share of people for whom exactly one sequence is left,
-    and it is their own, for each number of points, in the originals and in the release. Pensa, Monreale, Pinelli,
-    Pedreschi 2008; de Montjoye et al. 2013.
+    those from which these points are most likely drawn, which short ones and those that pass them often are. Where the
+    release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was guessed when
+    the most points are known; the better guess counts. The facts are a curve: the share of people for whom exactly one
+    sequence is left, and it is their own, for each number of points, in the originals and in the release. Pensa,
+    Monreale, Pinelli, Pedreschi 2008; de Montjoye et al. 2013.
     """
 
     shape: ClassVar[str] = "sequences"

@@ -117,7 +117,7 @@ def find_likely_rows(offsets, element_offsets, codes, weights, points, marked, o
     """The likeliest rows of a person: the share of all draws of so many elements that gives the points."""
     many = points.codes.shape[0]
     ways = np.empty(many + 1)
-    most, rows, holds_own = 0.0, np.int64(0), False
+    most, rows, holds_own = 0.0, 0, False
     for row in range(offsets.shape[0] - 1):
         size = offsets[row + 1] - offsets[row]
         if size < many:
@@ -130,7 +130,7 @@ def find_likely_rows(offsets, element_offsets, codes, weights, points, marked, o
             continue
         likelihood = draws / choose(size, many)
         if likelihood > most * (1.0 + TIE):
-            most, rows, holds_own = likelihood, np.int64(0), False
+            most, rows, holds_own = likelihood, 0, False
         if likelihood >= most * (1.0 - TIE):
             rows += weights[row]
             holds_own = holds_own or row == own
@@ -143,13 +143,13 @@ def find_short_rows(offsets, element_offsets, codes, weights, points, masks, ord
     many = points.codes.shape[0]
     unit = np.uint64(1)
     everything = ~np.uint64(0) if many == 64 else (unit << np.uint64(many)) - unit
-    most, shortest, rows, holds_own = np.int64(1), np.int64(0), np.int64(0), False
+    most, shortest, rows, holds_own = 1, 0, 0, False
     for row in range(offsets.shape[0] - 1):
         held = count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
         size = offsets[row + 1] - offsets[row]
         if held > most or (held == most and (rows == 0 or size < shortest)):
-            most, shortest, rows, holds_own = held, size, np.int64(0), False
+            most, shortest, rows, holds_own = held, size, 0, False
         if held == most and size == shortest:
             rows += weights[row]
             holds_own = holds_own or row == own
-    return LikelyRow(np.float64(most), rows, holds_own)
+    return LikelyRow(float(most), rows, holds_own)
