@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.workflow.attack_run import attack_again
 from sfumato.workflow.sequence_utility import choose_compared_support
 from sfumato.workflow.verification import read_release
 from tests.contract.examples import walks
@@ -258,3 +259,16 @@ def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folde
         '1 of 2 published sequences are empty, and the long form has no row for them; set format = "spmf" in [output]'
     )
     assert str(folder) not in str(refused.value)
+
+
+@pytest.mark.parametrize("mark", ["Δ", "delete"])
+def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str) -> None:
+    """`attack` said "give the items to guess" of what the run itself had guessed."""
+    attacks = '[[attack]]\nattack = "mark_guessing"\n[[attack]]\nattack = "sequence_remining"\n[output]'
+    text = HIDE.replace("[output]", attacks).replace('mark = "Δ"', f'mark = "{mark}"')
+    (folder / "again.toml").write_text(text, encoding="utf-8")
+    done = sf.run(sf.Policy.read(folder / "again.toml"))
+    found = [(attack["attempts"], attack["successes"]) for attack in done.record["attacks"]]
+    again = attack_again(done.out, folder / "again.toml")
+    assert [(outcome.attempts, outcome.successes) for _, outcome in again] == found
+    assert found[0][0] > 0
