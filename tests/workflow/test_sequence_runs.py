@@ -272,3 +272,19 @@ def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str) ->
     again = attack_again(done.out, folder / "again.toml")
     assert [(outcome.attempts, outcome.successes) for _, outcome in again] == found
     assert found[0][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("threshold = [3, 0]", "threshold = -1"), "protect[0].threshold: must be at least 0"),
+        (("threshold = [3, 0]", "threshold = 1.5"), "protect[0].threshold: must be less than 1: it is a share"),
+        (("[[protect]]", "[data.points]\nsplit = -5\n[[protect]]"), "data.points.split: must be greater than 0"),
+    ],
+)
+def test_a_number_out_of_bounds_is_told_once(folder: Path, change: tuple[str, str], words: str) -> None:
+    """It was told three times: constrained-int, constrained-float, and that it must be a list."""
+    with pytest.raises(sf.PolicyError) as caught:
+        sf.Policy.parse(HIDE.replace(*change), folder / "hide.toml")
+    assert words in str(caught.value)
+    assert "constrained" not in str(caught.value) and ";" not in str(caught.value)
