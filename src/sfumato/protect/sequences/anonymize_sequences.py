@@ -93,7 +93,7 @@ def _refuse_small(data: Sequences, k: int) -> None:
     if not len(data):
         raise DataError("there are no sequences to anonymize")
     if not data.codes.size:
-        raise DataError("all sequences are empty, so there is nothing to anonymize")
+        raise ImpossibleRelease("all sequences are empty, so there is nothing to anonymize")
     if k > len(data):
         many = (
             "1 sequence cannot hide among others"
