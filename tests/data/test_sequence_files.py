@@ -277,3 +277,12 @@ def test_msnbc_parses_well_under_a_second(shared_data: Path) -> None:
         Sequences.read(path)
         took.append(time.perf_counter() - start)
     assert min(took) < 1
+
+
+def test_json_lines_and_workbooks_are_the_long_form_by_their_bytes(tmp_path: Path) -> None:
+    """Without `format` they were read as SPMF: "12 lines do not end in -2"."""
+    frame = pl.DataFrame({"id": [1, 1, 2], "item": ["a", "b", "a"], "time": [2, 1, 1]})
+    frame.write_ndjson(tmp_path / "walks.jsonl")
+    frame.write_parquet(tmp_path / "walks.data")
+    for name in ("walks.jsonl", "walks.data"):
+        assert Sequences.read(tmp_path / name).to_lists() == [["b", "a"], ["a"]]
