@@ -32,6 +32,8 @@ class LikelyTraces:
     """Which of the distinct sequences each one is."""
     weights: Ints
     """How often each distinct one occurs."""
+    sketches: Words
+    """A word for each distinct one, with a bit for each of its items, or all bits if a mark stands for any."""
     code_of: dict[str, int]
     mark: int
     """The code of a mark that stands for any item, or -1."""
@@ -41,6 +43,7 @@ class LikelyTraces:
     @classmethod
     def of(cls, sequences: Sequences, marks_stand: bool) -> LikelyTraces:
         """Find equal sequences, if their elements are single items."""
+        from sfumato.kernels.sequences.known_points import index_rows
         from sfumato.kernels.sequences.label_rows import select_rows
 
         places = np.arange(len(sequences), dtype=np.int64)
@@ -55,7 +58,10 @@ class LikelyTraces:
         if mark >= 0:
             counts[mark] = 0
         weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
-        return cls(arrays, places, weights, code_of, mark, counts / counts.sum())
+        index = index_rows(*arrays, max(len(sequences.items), 1))
+        if mark >= 0:
+            index.sketches[index.rows[index.offsets[mark] : index.offsets[mark + 1]]] = ~np.uint64(0)
+        return cls(arrays, places, weights, index.sketches, code_of, mark, counts / counts.sum())
 
     def guess(self, known: list[list[str]], own: Ints, ordered: bool, luck: Floats) -> Flags:
         """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck."""
@@ -75,7 +81,10 @@ class LikelyTraces:
         points = DrawnPoints(np.array(codes, dtype=np.int32), kinds, times.astype(np.int64), np.zeros_like(times))
         if self.mark >= 0 or min(codes) >= 0:
             marked = MarkedItems(self.mark, self.chances)
-            likely: LikelyRow = find_likely_rows(*self.arrays, self.weights, points, marked, ordered, own)
+            wanted = np.bitwise_or.reduce(np.uint64(1) << (kinds[kinds >= 0] & 63).astype(np.uint64))
+            likely: LikelyRow = find_likely_rows(
+                *self.arrays, self.weights, self.sketches, wanted, points, marked, ordered, own
+            )
             if likely.rows:
                 return likely
         for number, code in enumerate(codes):

@@ -75,27 +75,28 @@ class MarkGuessing(Attack):
         before, after = _list_rows(truth), _list_rows(published)
         targets, is_told = self._list_targets(release, before), release.details.get("marks") is not None
         contexts = _Contexts.of(after)
-        secrets = _guess_secrets(release) if is_told else []
-        nearby = completed = 0
+        suspected = _guess_secrets(release) if is_told else []
+        hits = [0] * (1 + len(suspected))
         places = {owner: place for place, owner in enumerate(owners)}
         by_row: dict[int, list[_Target]] = {}
         for target in targets:
             by_row.setdefault(target.row, []).append(target)
         for row, missing in by_row.items():
             seen = after[places[row]] if row in places else []
-            openings = _Openings.of(seen, secrets)
+            without = [element - {MARK} for element in seen]
+            openings = [(_Openings.of(without, secrets), _Openings.of(seen, secrets)) for secrets in suspected]
             for target, neighbours in _align(before[row], seen, missing):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
                 if not is_told and len(neighbours.here) == len(before[row][target.position]):
-                    is_read = target.item in neighbours.here
-                    nearby, completed = nearby + is_read, completed + is_read
-                    continue
-                nearby += contexts.guess(neighbours) == target.item
-                completed += contexts.guess(neighbours, openings.list_items(neighbours)) == target.item
+                    guesses = [target.item in neighbours.here] * len(hits)
+                else:
+                    choices = [None, *(_list_completing(both, neighbours) for both in openings)]
+                    guesses = [contexts.guess(neighbours, only) == target.item for only in choices]
+                hits = [count + is_right for count, is_right in zip(hits, guesses, strict=True)]
         blind = contexts.count_blind_hits([target.item for target in targets])
         return Outcome(
             attempts=len(targets),
-            successes=max(nearby, completed, blind),
+            successes=max(*hits, blind),
             baseline=blind,
             control=None if control is None else _count_in_strangers(control, contexts, len(targets)),
             facts={"marks": len(targets)},
@@ -217,6 +218,12 @@ class _Openings(NamedTuple):
         }
 
 
+def _list_completing(both: tuple[_Openings, _Openings], neighbours: _Neighbours) -> set[str]:
+    """The items that complete a pattern with what is left alone, or else with other marks that may be anything."""
+    left_alone, with_marks = both
+    return left_alone.list_items(neighbours) or with_marks.list_items(neighbours)
+
+
 def _match_first(row: Row, pattern: NamedPattern) -> list[int]:
     """For 0, 1, 2 … first elements of a pattern, the fewest elements of the row that hold them, or more than it has."""
     ends, place = [0], 0
@@ -228,8 +235,11 @@ def _match_first(row: Row, pattern: NamedPattern) -> list[int]:
     return ends
 
 
-def _guess_secrets(release: Release) -> list[NamedPattern]:
-    """What an adversary suspects, who knows the thresholds, and how many and how long the hidden patterns are."""
+def _guess_secrets(release: Release) -> list[list[NamedPattern]]:
+    """What an adversary suspects, who knows the thresholds, and how many and how long the hidden patterns are.
+
+    Once by what marks would explain, and once by what is rarer than its items.
+    """
     stated = [(name_pattern(pattern), int(limit)) for pattern, limit in release.details.get("sensitive") or ()]
     if not stated:
         return []
@@ -238,10 +248,10 @@ def _guess_secrets(release: Release) -> list[NamedPattern]:
     longest = max(measure_length(pattern) for pattern, _ in stated)
     thresholds = sorted({limit for _, limit in stated if limit})
     if not thresholds:
-        return explain_marks(published, find_vanished(published, longest), len(stated))
+        return [explain_marks(published, find_vanished(published, longest), len(stated))]
     supports = mine_named(published, max(1, thresholds[0] // 2), longest, gap, window)
     mined = MinedPatterns(supports, find_near(supports, thresholds, 0.5), len(published), gap, window)
-    return explain_marks(published, mined, len(stated)) or rank_by_absence(mined)[: len(stated)]
+    return [explain_marks(published, mined, len(stated)), rank_by_absence(mined)[: len(stated)]]
 
 
 def _choose(votes: Counter[str]) -> str | None:

@@ -112,15 +112,18 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked, 
     return draws
 
 
-@compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], DrawnPoints, MarkedItems, boolean, int64)")
-def find_likely_rows(offsets, element_offsets, codes, weights, points, marked, ordered, own):  # type: ignore[no-untyped-def]
-    """The likeliest rows of a person: the share of all draws of so many elements that gives the points."""
+@compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], uint64[::1], uint64, DrawnPoints, MarkedItems, boolean, int64)")
+def find_likely_rows(offsets, element_offsets, codes, weights, sketches, wanted, points, marked, ordered, own):  # type: ignore[no-untyped-def]
+    """The likeliest rows of a person: the share of all draws of so many elements that gives the points.
+
+    A row whose sketch lacks one of the wanted bits cannot give them all.
+    """
     many = points.codes.shape[0]
     ways = np.empty(many + 1)
     most, rows, holds_own = 0.0, 0, False
     for row in range(offsets.shape[0] - 1):
         size = offsets[row + 1] - offsets[row]
-        if size < many:
+        if size < many or wanted & ~sketches[row]:
             continue
         if ordered:
             draws = count_ordered_draws(offsets, element_offsets, codes, row, points, marked, ways)
