@@ -182,7 +182,7 @@ class Sequences:
 
         file = Path(path)
         arrays = files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)
-        match format or files.guess_sequence_format(file):
+        match format or files.guess_sequence_format(file, writing=True):
             case "spmf":
                 files.write_spmf_sequences(file, arrays)
             case "long":

@@ -150,6 +150,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ["2024-10-01", "2024-09-30", "2024-10-01", "2023-12-31"],
         ["10:15", "8:05", "10:15", "0:30"],
         ["30/06/2009 10:00", "1/07/2008 9:00", "30/06/2009 10:00", "28/06/2009 11:00"],
+        ["6/30/2009 10:00", "12/14/2008 9:00", "6/30/2009 10:00", "6/28/2009 11:00"],
         ["2024-05-01 08:00:30", "2024-05-01 08:00", "2024-05-01 08:00:30", "2024-04-30 23:00"],
         ["2024-05-01T09:00+02:00", "2024-05-01T06:30Z", "2024-05-01T07:00Z", "2024-05-01T08:00+02:00"],
         ["2024-05-01", "2024-04-30 10:00", "2024-05-01", "2023-12-31 09:00"],
@@ -171,7 +172,11 @@ def test_rows_are_put_in_order_of_time(tmp_path: Path, times: list[str], separat
         (["9", "10", "noon", "8"], '"when" is a number in 3 of 4 rows and text in the others, first in row 2'),
         (["9", "10", "nan", "inf"], '"when" is a number in 2 of 4 rows'),
         (["T1", "T2", "T10", "T3"], '"when" holds texts of several forms'),
-        (["5/1/2024 8:00", "12/31/2023 9:00", "5/2/2024 8:00", "6/1/2024 8:00"], "day and month cannot be told apart"),
+        (["5/1/2024 8:00", "12/11/2023 9:00", "5/2/2024 8:00", "6/1/2024 8:00"], "day and month cannot be told apart"),
+        (
+            ["5/1/24 8:00", "12/31/23 9:00", "5/2/24 8:00", "6/1/24 8:00"],
+            "several forms, or no four digits for the year",
+        ),
         (["05-01-2024", "12-01-2023", "05-02-2024", "06-01-2024"], "day and month cannot be told apart"),
     ],
 )
@@ -277,3 +282,12 @@ def test_msnbc_parses_well_under_a_second(shared_data: Path) -> None:
         Sequences.read(path)
         took.append(time.perf_counter() - start)
     assert min(took) < 1
+
+
+def test_json_lines_and_workbooks_are_the_long_form_by_their_bytes(tmp_path: Path) -> None:
+    """Without `format` they were read as SPMF: "12 lines do not end in -2"."""
+    frame = pl.DataFrame({"id": [1, 1, 2], "item": ["a", "b", "a"], "time": [2, 1, 1]})
+    frame.write_ndjson(tmp_path / "walks.jsonl")
+    frame.write_parquet(tmp_path / "walks.data")
+    for name in ("walks.jsonl", "walks.data"):
+        assert Sequences.read(tmp_path / name).to_lists() == [["b", "a"], ["a"]]

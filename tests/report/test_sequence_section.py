@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import sfumato as sf
+from sfumato.report.findings import list_claims
+from sfumato.report.linking_curve import draw_linking_curve
 from sfumato.report.loss_words import LOSSES
 from sfumato.report.pictures import PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -122,3 +124,42 @@ def test_the_page_says_how_many_sequences_were_replaced_and_dropped() -> None:
         "2 sequences were too rare and are published as the frequent one with most in common. "
         "1 sequence had nothing in common with any and was dropped."
     )
+
+
+def test_one_pass_is_not_called_repeated() -> None:
+    """It was said to be replaced "in 1 round, since replacing some can leave others rare", where others were left."""
+    walks = sf.Sequences.of([list(walk) for walk in ("A", "AXB", "XB", "XB")])
+    literal = sf.AnonymizeSequences(k=2, literal=True).protect(walks)
+    (note,) = build_sequence_section(literal, walks, literal.data, {}).notes
+    assert note == "It stopped after one pass, as published: what is rarest now occurs in 1 published sequence."
+    repeated = sf.AnonymizeSequences(k=2).protect(walks)
+    (note,) = build_sequence_section(repeated, walks, repeated.data, {}).notes
+    assert note.startswith("Rare sequences were replaced in 2 rounds, since")
+    (note,) = build_sequence_section(RELEASE, WALKS, RELEASE.data, {}).notes
+    assert note == "Rare sequences were replaced in 1 round."
+
+
+def test_ghosts_are_not_beside_a_claim_that_there_are_none() -> None:
+    """A pattern in three of six walks may be in all six after: what is promised is about k."""
+    walks = sf.Sequences.of([list("ab")] * 3 + [list("xb"), list("yb"), list("zb")])
+    release = sf.AnonymizeSequences(k=3).protect(walks)
+    changes = sf.measure.pattern_changes(walks, release.data, min_support=4)
+    assert changes.ghosts
+    words = [list_claims({"claims": [vars(claim) | {"measured": 3, "holds": True}]})[0] for claim in release.claims]
+    assert not any("became frequent" in claim["title"] + claim["meaning"] for claim in words)
+    utility = {"frequent_before": 1.0, "frequent_after": 3.0, "lost_patterns": 0.0, "ghost_patterns": 2.0}
+    figures = by_title(build_sequence_section(release, walks, release.data, utility))
+    assert "The promise is about patterns in 3 sequences" in figures["Frequent patterns"].caption
+
+
+def test_linking_is_drawn_as_a_curve_for_the_custodian_alone() -> None:
+    curve = {"points": [1, 2, 8], "order": "set", "unique_before": [0.0, 0.25, 0.5], "unique_after": [0.0, 0.0, 0.125]}
+    figure = draw_linking_curve(curve)
+    assert figure is not None
+    assert figure.rows[2] == ("8", f"50{NBSP}%", f"12{NBSP}%")
+    assert "in any order" in figure.caption
+    drawn = ElementTree.fromstring(figure.svg)
+    assert len(drawn.findall(".//circle")) == 6
+    assert draw_linking_curve({"points": [1], "order": "set", "risk_at_most": None}) is None
+    alone = draw_linking_curve({**curve, "points": [4], "unique_before": [0.0], "unique_after": [0.0]})
+    assert alone is not None and len(ElementTree.fromstring(alone.svg).findall(".//circle")) == 2

@@ -77,3 +77,14 @@ def test_the_next_step_names_the_columns_that_were_given(
     sf.Sequences.of(ROWS[:4]).write(file, id="who", item="where", time="when")
     text = run_audit(monkeypatch, capsys, str(file), "--id", "who", "--item", "where", "--time", "when")
     assert f"sfumato init {file} --id who --item where --time when" in " ".join(text.split())
+
+
+def test_points_whose_columns_are_named_are_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --id and --time a column of items was asked for, though the file has x and y."""
+    file = tmp_path / "points.csv"
+    file.write_text("tour,at,x,y\n1,1,0,0\n1,2,9,9\n2,1,0,0\n2,2,9,9\n", encoding="utf-8")
+    text = run_audit(monkeypatch, capsys, str(file), "--id", "tour", "--time", "at")
+    assert "2 sequences of 2 different items" in text
+    assert "grid of 10 × 10" in text

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.workflow.attack_run import attack_again
 from sfumato.workflow.sequence_utility import choose_compared_support
 from sfumato.workflow.verification import read_release
 from tests.contract.examples import walks
@@ -258,3 +259,42 @@ def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folde
         '1 of 2 published sequences are empty, and the long form has no row for them; set format = "spmf" in [output]'
     )
     assert str(folder) not in str(refused.value)
+
+
+@pytest.mark.parametrize("mark", ["Δ", "delete"])
+def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str) -> None:
+    """`attack` said "give the items to guess" of what the run itself had guessed."""
+    attacks = '[[attack]]\nattack = "mark_guessing"\n[[attack]]\nattack = "sequence_remining"\n[output]'
+    text = HIDE.replace("[output]", attacks).replace('mark = "Δ"', f'mark = "{mark}"')
+    (folder / "again.toml").write_text(text, encoding="utf-8")
+    done = sf.run(sf.Policy.read(folder / "again.toml"))
+    found = [(attack["attempts"], attack["successes"]) for attack in done.record["attacks"]]
+    again = attack_again(done.out, folder / "again.toml")
+    assert [(outcome.attempts, outcome.successes) for _, outcome in again] == found
+    assert found[0][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("threshold = [3, 0]", "threshold = -1"), "protect[0].threshold: must be at least 0"),
+        (("threshold = [3, 0]", "threshold = 1.5"), "protect[0].threshold: must be less than 1: it is a share"),
+        (("[[protect]]", "[data.points]\nsplit = -5\n[[protect]]"), "data.points.split: must be greater than 0"),
+    ],
+)
+def test_a_number_out_of_bounds_is_told_once(folder: Path, change: tuple[str, str], words: str) -> None:
+    """It was told three times: constrained-int, constrained-float, and that it must be a list."""
+    with pytest.raises(sf.PolicyError) as caught:
+        sf.Policy.parse(HIDE.replace(*change), folder / "hide.toml")
+    assert words in str(caught.value)
+    assert "constrained" not in str(caught.value) and ";" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "option", ['missing_marks = ["NA"]', 'encoding = "latin-1"', 'decimal = ","', "header = false", "trim = false"]
+)
+def test_what_sequences_are_read_without_is_refused(folder: Path, option: str) -> None:
+    """It was passed over: who said that NA is missing published it as a place."""
+    text = ANONYMIZE.replace('id = "person"', f'id = "person"\n{option}')
+    with pytest.raises(sf.PolicyError, match=f"read without `{option.split(maxsplit=1)[0]}`"):
+        sf.run(sf.Policy.parse(text, folder / "anonymize.toml"))

@@ -227,7 +227,7 @@ def run_command(
     policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")],
     out: Out = None,
     engine: Annotated[
-        EngineName | None, typer.Option(help="Where rows are counted, instead of the policy's `engine` under [data].")
+        EngineName | None, typer.Option(help="Where rows are counted, instead of the policy's `engine`.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -11,6 +11,7 @@ from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
     from sfumato.sequences import Sequences
+    from sfumato.workflow.draft_source import LongColumns
     from sfumato.workflow.sequence_audit import SequenceAudit
 
 
@@ -20,12 +21,14 @@ def audit_sequence_file(
     """Print what is at risk in a file of sequences or points, and the next command; False if it holds neither."""
     from sfumato.cli.draft_commands import parse_shape
     from sfumato.errors import DataError
-    from sfumato.workflow.draft_source import detect_shape
+    from sfumato.workflow.draft_source import LongColumns, detect_long_form, detect_shape
     from sfumato.workflow.sequence_audit import audit_sequences
 
-    is_named = any(name != option for option, name in columns.items())
+    given = LongColumns(**{option: name for option, name in columns.items() if name != option})
     with show_progress(as_json):
-        found = parse_shape(shape) or ("sequences" if is_named else detect_shape(data))
+        found = parse_shape(shape) or (detect_long_form(data, separator, given) if any(given) else detect_shape(data))
+        if any(given) and found == "baskets" and shape is None:
+            found = "sequences"  # baskets have nothing to audit
         if found == "baskets" and shape is None:
             raise DataError(
                 f"{data}: this seems to hold baskets, which have no columns to audit; a policy for them: sfumato init "
@@ -33,7 +36,7 @@ def audit_sequence_file(
             )
         if found not in ("sequences", "points"):
             return False
-        findings = audit_sequences(_read_sequences(data, found == "points", separator, columns), data)
+        findings = audit_sequences(_read_sequences(data, found == "points", separator, given), data)
     if as_json:
         print_json(findings.as_json())
         return True
@@ -50,13 +53,13 @@ def audit_sequence_file(
     return True
 
 
-def _read_sequences(data: str, is_points: bool, separator: str | None, columns: Mapping[str, str]) -> Sequences:
+def _read_sequences(data: str, is_points: bool, separator: str | None, columns: LongColumns) -> Sequences:
     from sfumato.sequences import Sequences
     from sfumato.workflow.draft_source import DraftSource
 
     if is_points:
-        return DraftSource.of(data, "points", separator).sequences
-    return Sequences.read(data, id=columns["id"], item=columns["item"], time=columns["time"], separator=separator)
+        return DraftSource.of(data, "points", separator, columns=columns).sequences
+    return Sequences.read(data, id=columns.owner, item=columns.what, time=columns.when, separator=separator)
 
 
 def _print_lengths(findings: SequenceAudit) -> None:

@@ -3,9 +3,9 @@
 
 - **SPMF**: one sequence per line; ``-1`` closes an element, ``-2`` the sequence, and a ``-2`` alone is a sequence
   without elements. Comments, names and empty lines are as in :mod:`sfumato.data.basket_files`.
-- **Long form**: CSV, TSV or Parquet with one row for each (id, item, time). Items of one id at one time form one
-  element, and elements are ordered by time: as numbers or dates if the column holds them, otherwise as text. Texts
-  whose numbers stand in another order as text are refused (:mod:`sfumato.data.time_columns`).
+- **Long form**: CSV, TSV, Parquet or another table with one row for each (id, item, time). Items of one id at one time
+  form one element, and elements are ordered by time: as numbers or dates if the column holds them, otherwise as text.
+  Texts whose numbers stand in another order as text are refused (:mod:`sfumato.data.time_columns`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ ParsePlain = Callable[[Path, bytes, Mapping[str, str]], SequenceArrays | None]
 JoinPieces = Callable[[list[str], SequenceArrays], bytes]
 
 
-def guess_sequence_format(path: Path) -> str:
-    """The format of a sequence file, from its name: anything but a table is SPMF."""
-    return "long" if files.guess_basket_format(path, writing=True) == "long" else "spmf"
+def guess_sequence_format(path: Path, *, writing: bool = False) -> str:
+    """The format of a sequence file, from its name or else its first bytes: anything but a table is SPMF."""
+    is_long = files.guess_basket_format(path, writing=True) == "long"
+    return "long" if is_long or (not writing and files.is_table_file(path)) else "spmf"
 
 
 def is_sequence_file(path: Path) -> bool:

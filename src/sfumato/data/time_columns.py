@@ -13,8 +13,9 @@ from sfumato.data.moments_in_text import locate_moments
 from sfumato.errors import DataError
 
 _CURE = "write times as 2009-06-30 12:00, or as numbers"
-_TWO_WAYS = r"^\s*(\d{1,2})[/-]\d{1,2}[/-]\d{2,4}"
+_TWO_WAYS = r"^\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}"
 """A day before its month, or a month before its day."""
+_MONTH_FIRST = r"^\s*(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[ T]+(\d.*))?$"
 
 
 def read_text_times(path: object, column: pl.Series) -> pl.Series | None:
@@ -23,7 +24,7 @@ def read_text_times(path: object, column: pl.Series) -> pl.Series | None:
     if not numbers.null_count() and numbers.is_finite().all():
         whole = column.cast(pl.Int64, strict=False)
         return numbers if whole.null_count() else whole
-    moments = locate_moments(column)
+    moments = locate_moments(_turn_months(column))
     if moments is not None:
         return moments / 1e6
     dates = _parse_dates(column)
@@ -71,12 +72,24 @@ def _begins(longest: str, form: str) -> bool:
 
 
 def _refuse_two_ways(path: object, column: pl.Series) -> None:
-    first = column.str.extract(_TWO_WAYS).cast(pl.Int64, strict=False)
+    first, second = (column.str.extract(_TWO_WAYS, group).cast(pl.Int64, strict=False) for group in (1, 2))
     if first.count() and (first.max() or 0) <= 12:  # type: ignore[operator]
+        is_clear = (second.max() or 0) > 12  # type: ignore[operator]
+        why = "that have several forms, or no four digits for the year" if is_clear else ""
         raise DataError(
-            f'{path}: "{column.name}" holds dates in {first.count()} of {column.len()} rows of which day and month '
-            f"cannot be told apart; {_CURE}"
+            f'{path}: "{column.name}" holds dates in {first.count()} of {column.len()} rows '
+            f"{why or 'of which day and month cannot be told apart'}; {_CURE}"
         )
+
+
+def _turn_months(column: pl.Series) -> pl.Series:
+    """Dates whose month must stand first, since some second number is no month, as 2009-06-30; others as they are."""
+    month, day, year, rest = (column.str.extract(_MONTH_FIRST, group) for group in (1, 2, 3, 4))
+    first, second = month.cast(pl.Int64), day.cast(pl.Int64)
+    if first.null_count() or not column.len() or first.max() > 12 or second.max() <= 12:  # type: ignore[operator]
+        return column
+    dates = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
+    return dates + (" " + rest.str.replace(r"^(\d):", "0${1}:")).fill_null("")
 
 
 def _parse_dates(column: pl.Series) -> pl.Series:

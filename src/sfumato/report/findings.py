@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from sfumato.report import attack_stories, loss_words, wording
+from sfumato.report.linking_curve import draw_linking_curve
 
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -93,8 +96,14 @@ def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         knows = _describe_knowledge(attack_facts, body)
         facts = [("Knows", knows)] if knows else []
         facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, tried)
-        made.append({"title": title, "story": story, "facts": facts})
+        made.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
     return made
+
+
+def _draw_curve(attack: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The picture of an attack that found a curve."""
+    figure = draw_linking_curve(attack)
+    return None if figure is None else {**vars(figure), "svg": Markup(figure.svg)}
 
 
 def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
+from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
 from sfumato.public.marked_items import MARK
@@ -50,10 +51,11 @@ def build_sequence_section(
 ) -> ReportSection:
     """What became of the sequences; for the custodian."""
     details = release.details.get_family(SequenceDetails) or SequenceDetails()
-    figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility)]
+    crowd = getattr(release.method, "k", None)
+    figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility, crowd)]
     figures += _draw_distances(published, original, release.details.rows)
     figures += draw_grid_figures(published, original) or [_draw_steps(published, original)]
-    notes = _list_notes(details)
+    notes = _list_notes(details, published if getattr(release.method, "literal", False) else None)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(release, original, published, details.sensitive))
         marks = wording.count_noun(int(release.losses["changes"]), "item")
@@ -94,7 +96,8 @@ def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
     )
 
 
-def _list_notes(details: SequenceDetails) -> tuple[str, ...]:
+def _list_notes(details: SequenceDetails, literal: Sequences | None) -> tuple[str, ...]:
+    """How the method ended; of one that stopped after one pass, what it left."""
     if details.proven:
         return ("Proven: no fewer changes are enough.",)
     if details.bound is not None:
@@ -102,8 +105,12 @@ def _list_notes(details: SequenceDetails) -> tuple[str, ...]:
         return (f"At least {bound} changes are needed; this release has {objective}.",)
     if not details.passes:
         return ()
+    if literal is not None:
+        least = wording.count_noun(sequence_anonymity(literal), "published sequence")
+        return (f"It stopped after one pass, as published: what is rarest now occurs in {least}.",)
     rounds = wording.count_noun(details.passes, "round")
-    return (f"Rare sequences were replaced in {rounds}, since replacing some can leave others rare.",)
+    why = ", since replacing some can leave others rare" if details.passes > 1 else ""
+    return (f"Rare sequences were replaced in {rounds}{why}.",)
 
 
 def _draw_secrets(release: Release, original: Sequences, published: Sequences, secrets: Sequence[Any]) -> ReportFigure:
@@ -128,7 +135,7 @@ def _draw_secrets(release: Release, original: Sequences, published: Sequences, s
     )
 
 
-def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
+def _draw_patterns(utility: Mapping[str, float], crowd: int | None) -> list[ReportFigure]:
     """Frequent patterns before and after; nothing if there were too many to compare."""
     if "frequent_before" not in utility:
         return []
@@ -141,6 +148,8 @@ def _draw_patterns(utility: Mapping[str, float]) -> list[ReportFigure]:
         "Frequent is what reaches min_support of the policy's section measure; unless set, that of the method, or else "
         "a tenth of the originals."
     )
+    if crowd is not None:
+        caption += f" The promise is about patterns in {crowd} sequences: above that, they may well become frequent."
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
     rows = tuple((loss_words.LOSSES[name][0], _format_measure(name, utility.get(name))) for name in names)
     return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]

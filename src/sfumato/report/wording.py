@@ -42,7 +42,7 @@ PROPERTIES = {
     "foreign_items": "No item that was not there before",
     "baskets": "Every basket is still there",
     "sequence_anonymity": "Whatever occurs, occurs in enough sequences",
-    "original_support": "No pattern became frequent, no rare one is left",
+    "original_support": "Whatever occurs, occurred in enough originals",
     "hidden_sequences": "No sensitive pattern is frequent",
     "sequences": "Every sequence is still there",
     "added_elements": "Nothing was added to a sequence",

@@ -93,6 +93,8 @@ def _read_kept_details(folder: Path) -> dict[str, Any]:
     details: dict[str, Any] = {name: _restore_tuples(record[name]) for name in _TOLD if record.get(name) is not None}
     if (rows := frames.pop("rows", None)) is not None:
         details["rows"] = rows["original_row"].to_numpy()
+    if (marks := frames.pop("marks", None)) is not None:
+        details["marks"] = marks.rows()
     return {**details, **frames}
 
 

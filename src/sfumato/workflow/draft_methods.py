@@ -26,7 +26,7 @@ PURPOSES: Mapping[str, str] = {
     "share": "a recipient whom you know gets it",
     "synthetic": "invented rows that resemble yours",
     "outsource": "someone else mines codes, you decode the result",
-    "hide": "single entries, items or rules must not show",
+    "hide": "single entries, items, rules or patterns must not show",
 }
 """What a release is for, in words."""
 USUAL_K, USUAL_LEAF, MOST_CLASSES = 5, 10, 50

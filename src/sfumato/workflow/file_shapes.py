@@ -238,6 +238,23 @@ def type_item_names(items: Items) -> Items:
     return items if any(isinstance(item, int) and item < 0 for item in typed) else tuple(typed)
 
 
+_TABLE_OPTIONS = ("missing_marks", "header", "columns", "dates", "decimal", "encoding", "comment", "trim")
+
+
+def _refuse_table_options(data: Any) -> None:
+    """Stop at what sequences are read without: whoever says that NA is missing would publish it as an item."""
+    usual = type(data).model_fields
+    ignored = [
+        name for name in _TABLE_OPTIONS if getattr(data, name) != usual[name].get_default(call_default_factory=True)
+    ]
+    if ignored:
+        named = " and ".join(f"`{name}`" for name in ignored)
+        raise PolicyError(
+            f"sequences and points are read without {named} of [data]: that is for tables; remove it, and change the "
+            "file instead: UTF-8, a header, decimal points, dates as 2009-06-30"
+        )
+
+
 class SequencesShape(FileShape):
     """Sequences: SPMF or long form, without ids."""
 
@@ -251,6 +268,7 @@ class SequencesShape(FileShape):
 
     def read_input(self, data: Any) -> Sequences:
         """Read the sequences of a policy, or the points that become sequences."""
+        _refuse_table_options(data)
         if data.points is not None:
             columns = {"id": data.id, "time": data.time, "separator": data.separator}
             return Sequences.from_points(data.path, **data.points.build_arguments(), **columns)

@@ -97,7 +97,8 @@ def _merge_choices(problems: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     for problem in problems:
         loc = tuple(part for part in problem["loc"] if not _is_alternative(part))
         before = merged.get(loc)
-        if before is None:
+        # A value of the right kind, but too large or small, says most.
+        if before is None or (problem["type"] in _BOUNDS and before["type"] not in _BOUNDS):
             merged[loc] = {**problem, "loc": loc}
         elif before["type"] == problem["type"] == "literal_error":
             expected = f"{before['ctx']['expected']}, {problem['ctx']['expected']}"
@@ -110,7 +111,10 @@ def _is_alternative(part: int | str) -> bool:
     return isinstance(part, str) and bool(_ALTERNATIVE.match(part))
 
 
-_ALTERNATIVE = re.compile(r"(?:literal|tuple|list|dict|constrained|nullable|function-[a-z]+)\[|(?:str|int|float|bool)$")
+_ALTERNATIVE = re.compile(
+    r"(?:literal|tuple|list|dict|constrained|nullable|function-[a-z]+)\[|(?:constrained-)?(?:str|int|float|bool)$"
+)
+_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
 def _drop_consequences(problems: list[Mapping[str, Any]], policy: _CheckedPolicy) -> list[Mapping[str, Any]]:

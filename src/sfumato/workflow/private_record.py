@@ -28,6 +28,13 @@ def keep_private(
     details = release.details
     if "rows" in details:
         write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
+    if details.get("marks") is not None:
+        marks = pl.DataFrame(
+            [(row, position, str(item)) for row, position, item in details["marks"]],
+            schema={"row": pl.Int64, "position": pl.Int64, "item": pl.String},
+            orient="row",
+        )
+        write_frame(marks, staging.private / "marks.parquet", "parquet")
     for name, detail in details.items():
         if isinstance(detail, pl.DataFrame):
             write_frame(detail, staging.private / f"{name}.parquet", "parquet")

@@ -91,7 +91,8 @@ def test_empty_sequences_stay() -> None:
         ([], 2, "there are no sequences"),
         ([["a"], ["a"]], 3, "k = 3 is more than the 2 sequences"),
         ([["a"], ["b"]], 2, "no element is first in 2 sequences"),
-        ([[], []], 2, "no element is first in 2 sequences"),
+        ([[], []], 2, "all sequences are empty"),
+        ([["a"]], 2, "1 sequence cannot hide among others; give more data"),
     ],
 )
 def test_what_cannot_be_anonymized_is_refused(rows: list[list[str]], k: int, message: str) -> None:

@@ -15,6 +15,17 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.sequences.secret_patterns import (
+    MinedPatterns,
+    NamedPattern,
+    explain_marks,
+    find_near,
+    find_vanished,
+    measure_length,
+    mine_named,
+    name_pattern,
+    rank_by_absence,
+)
 from sfumato.baskets import Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
@@ -31,11 +42,12 @@ class MarkGuessing(Attack):
 
     The adversary sees the published sequences and is told where an item was taken out, which a mark Δ tells anyway: the
     neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
-    else next to one of them, or else the commonest of all, but nothing that stands in the place. If it is not told
-    where items were taken out and the item still stands in its place, it is read. The targets are the items that the
-    method took out; if it names none, all occurrences of the given `items` in the originals. The risk is the share of
-    correct guesses; the baseline draws items as often as the release has them, or always guesses the commonest,
-    whichever is better.
+    else next to one of them, or else the commonest of all, but nothing that stands in the place; or what would complete
+    a pattern that it suspects to be hidden, as `SequenceRemining` does. The best way to guess counts, blind guesses
+    included. If it is not told where items were taken out and the item still stands in its place, it is read. The
+    targets are the items that the method took out; if it names none, all occurrences of the given `items` in the
+    originals. The risk is the share of correct guesses; the baseline draws items as often as the release has them, or
+    always guesses the commonest, whichever is better.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -63,23 +75,29 @@ class MarkGuessing(Attack):
         before, after = _list_rows(truth), _list_rows(published)
         targets, is_told = self._list_targets(release, before), release.details.get("marks") is not None
         contexts = _Contexts.of(after)
-        hits = 0
+        suspected = _guess_secrets(release) if is_told else []
+        hits = [0] * (1 + len(suspected))
         places = {owner: place for place, owner in enumerate(owners)}
         by_row: dict[int, list[_Target]] = {}
         for target in targets:
             by_row.setdefault(target.row, []).append(target)
         for row, missing in by_row.items():
             seen = after[places[row]] if row in places else []
+            without = [element - {MARK} for element in seen]
+            openings = [(_Openings.of(without, secrets), _Openings.of(seen, secrets)) for secrets in suspected]
             for target, neighbours in _align(before[row], seen, missing):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
                 if not is_told and len(neighbours.here) == len(before[row][target.position]):
-                    hits += target.item in neighbours.here
+                    guesses = [target.item in neighbours.here] * len(hits)
                 else:
-                    hits += contexts.guess(neighbours) == target.item
+                    choices = [None, *(_list_completing(both, neighbours) for both in openings)]
+                    guesses = [contexts.guess(neighbours, only) == target.item for only in choices]
+                hits = [count + is_right for count, is_right in zip(hits, guesses, strict=True)]
+        blind = contexts.count_blind_hits([target.item for target in targets])
         return Outcome(
             attempts=len(targets),
-            successes=hits,
-            baseline=contexts.count_blind_hits([target.item for target in targets]),
+            successes=max(*hits, blind),
+            baseline=blind,
             control=None if control is None else _count_in_strangers(control, contexts, len(targets)),
             facts={"marks": len(targets)},
         )
@@ -111,6 +129,10 @@ class _Neighbours(NamedTuple):
     left: frozenset[str] | None
     here: frozenset[str]
     right: frozenset[str] | None
+    before: int = 0
+    """How many published elements lie before the place."""
+    after: int = 0
+    """The first published element behind it."""
 
 
 class _Contexts(NamedTuple):
@@ -145,8 +167,11 @@ class _Contexts(NamedTuple):
         commonest, size = _choose(self.total), max(self.total.total(), 1)
         return max(sum(item == commonest for item in items), round(sum(self.total[item] for item in items) / size))
 
-    def guess(self, neighbours: _Neighbours) -> str | None:
-        """The item that most often stands between the neighbours, or next to one of them, or at all."""
+    def guess(self, neighbours: _Neighbours, only: set[str] | None = None) -> str | None:
+        """The item that most often stands between the neighbours, or next to one of them, or at all; of some, if any.
+
+        One of several that never stand there is chosen by how common it is.
+        """
         left, right = (sorted(side - {MARK}) if side else [] for side in (neighbours.left, neighbours.right))
         votes: Counter[str] = Counter()
         for one in left:
@@ -159,9 +184,74 @@ class _Contexts(NamedTuple):
                 votes.update(self.ahead.get(other, {}))
         for item in neighbours.here:  # what stands there was not taken out
             votes.pop(item, None)
+        if only:
+            return min(only, key=lambda item: (-votes[item], -self.total[item], item))
         return _choose(votes) or _choose(
             Counter({item: self.total[item] for item in self.total.keys() - neighbours.here})
         )
+
+
+class _Openings(NamedTuple):
+    """How much of each suspected pattern a sequence holds before and behind a place; marks may be anything."""
+
+    secrets: list[NamedPattern]
+    ends: list[list[int]]
+    """For each pattern and each number of its first elements, the fewest elements that hold them; too many if none."""
+    starts: list[list[int]]
+    """The same from behind: where the last elements begin at the latest; below 0 if nowhere."""
+
+    @classmethod
+    def of(cls, row: Row, secrets: list[NamedPattern]) -> _Openings:
+        ends = [_match_first(row, secret) for secret in secrets]
+        behind = [_match_first(row[::-1], secret[::-1])[::-1] for secret in secrets]
+        return cls(secrets, ends, [[len(row) - size for size in sizes] for sizes in behind])
+
+    def list_items(self, neighbours: _Neighbours) -> set[str]:
+        """The items that would complete a suspected pattern at a place."""
+        return {
+            item
+            for secret, ends, starts in zip(self.secrets, self.ends, self.starts, strict=True)
+            for number, element in enumerate(secret)
+            if ends[number] <= neighbours.before and starts[number + 1] >= neighbours.after
+            for item in element
+            if item not in neighbours.here and neighbours.here.issuperset({*element} - {item})
+        }
+
+
+def _list_completing(both: tuple[_Openings, _Openings], neighbours: _Neighbours) -> set[str]:
+    """The items that complete a pattern with what is left alone, or else with other marks that may be anything."""
+    left_alone, with_marks = both
+    return left_alone.list_items(neighbours) or with_marks.list_items(neighbours)
+
+
+def _match_first(row: Row, pattern: NamedPattern) -> list[int]:
+    """For 0, 1, 2 … first elements of a pattern, the fewest elements of the row that hold them, or more than it has."""
+    ends, place = [0], 0
+    for element in pattern:
+        while place < len(row) and MARK not in row[place] and not row[place].issuperset(element):
+            place += 1
+        place += 1
+        ends.append(min(place, len(row) + 1))
+    return ends
+
+
+def _guess_secrets(release: Release) -> list[list[NamedPattern]]:
+    """What an adversary suspects, who knows the thresholds, and how many and how long the hidden patterns are.
+
+    Once by what marks would explain, and once by what is rarer than its items.
+    """
+    stated = [(name_pattern(pattern), int(limit)) for pattern, limit in release.details.get("sensitive") or ()]
+    if not stated:
+        return []
+    published: Sequences = release.data
+    gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
+    longest = max(measure_length(pattern) for pattern, _ in stated)
+    thresholds = sorted({limit for _, limit in stated if limit})
+    if not thresholds:
+        return [explain_marks(published, find_vanished(published, longest), len(stated))]
+    supports = mine_named(published, max(1, thresholds[0] // 2), longest, gap, window)
+    mined = MinedPatterns(supports, find_near(supports, thresholds, 0.5), len(published), gap, window)
+    return [explain_marks(published, mined, len(stated)), rank_by_absence(mined)[: len(stated)]]
 
 
 def _choose(votes: Counter[str]) -> str | None:
@@ -191,6 +281,8 @@ def _align(before: Row, after: Row, missing: list[_Target]) -> Iterator[tuple[_T
                 None if left is None else after[left],
                 frozenset() if here is None else after[here] - {MARK},
                 None if right is None else after[right],
+                before=0 if left is None else left + 1,
+                after=len(after) if right is None else right,
             ),
         )
 

@@ -9,6 +9,7 @@ of Pensa, Monreale, Pinelli and Pedreschi 2008, who publish sequences so that no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.sequences.likely_traces import LikelyTraces
 from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.progress import report_progress
 from sfumato.public.marked_items import MARK
@@ -31,11 +33,12 @@ class SequenceLinking(Attack):
     """Somebody saw a person here and there, and looks for the published trace that passes through these points.
 
     The adversary knows some points of a person's original trace, chosen at random: an item of each of so many different
-    elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one. Where
-    the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was guessed
-    when the most points are known. The facts are a curve: the share of people for whom exactly one sequence is left,
-    and it is their own, for each number of points, in the originals and in the release. Pensa, Monreale, Pinelli,
-    Pedreschi 2008; de Montjoye et al. 2013.
+    elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one; or one of
+    those from which these points are most likely drawn, which short ones and those that pass them often are. Where the
+    release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was guessed when
+    the most points are known; the better guess counts. The facts are a curve: the share of people for whom exactly one
+    sequence is left, and it is their own, for each number of points, in the originals and in the release. Pensa,
+    Monreale, Pinelli, Pedreschi 2008; de Montjoye et al. 2013.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -66,7 +69,8 @@ class SequenceLinking(Attack):
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
         published, originals = (_Searched.of(data, self.order) for data in (release.data, truth))
-        if MARK not in map(str, truth.items):  # else it is an item like any other
+        marks_stand = MARK not in map(str, truth.items)  # else it is an item like any other
+        if marks_stand:
             published = published.count_marks()
         chance = (randomness or Randomness.seeded(0)).generator()
         people = _draw_people(release, truth, self.attempts, chance)
@@ -90,10 +94,16 @@ class SequenceLinking(Attack):
                 nobody = np.full(strangers.size, -1, dtype=np.int64)
                 others = _look_up(published, control, control_points.take(count), nobody)
                 strangers_found = int(((others.rows == 1) & others.holds_all).sum())
+        likely = LikelyTraces.of(release.data, marks_stand).guess(
+            known_points.take(self.points[-1]).name(truth),
+            people.published_rows,
+            self.order == "ordered",
+            chance.random(people.rows.size),
+        )
         attempts = int(people.rows.size)
         return Outcome(
             attempts=attempts,
-            successes=hits,
+            successes=max(hits, int(likely.sum())),
             baseline=round(attempts / len(release.data)) if len(release.data) else 0,
             control=None if control is None else strangers_found,
             facts={"points": list(self.points), **curve},
@@ -112,6 +122,11 @@ class _People:
 class _KnownPoints:
     codes: Codes
     offsets: Ints
+
+    def name(self, owner: Sequences) -> list[list[str]]:
+        """The points of each person by the names of their items."""
+        names = [str(owner.items[code]) for code in self.codes.tolist()]
+        return [names[begin:end] for begin, end in pairwise(self.offsets.tolist())]
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyp
 
 
 @part
-def _count_held(offsets, element_offsets, codes, masks, row, everything, ordered):  # type: ignore[no-untyped-def]
+def count_held(offsets, element_offsets, codes, masks, row, everything, ordered):  # type: ignore[no-untyped-def]
     """How many points a row holds; `masks` has a bit for each point of an item."""
     nothing = np.uint64(0)
     open_points, seen = everything, nothing
@@ -132,7 +132,7 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, orde
         wanted = _mark_points(traces, begin, end, masks)
         own, most, rows, holds_own = traces.own[person], np.int64(0), np.int64(0), np.int64(0)
         if own >= 0:
-            most = _count_held(offsets, element_offsets, codes, masks, own, everything, ordered)
+            most = count_held(offsets, element_offsets, codes, masks, own, everything, ordered)
         first, last = np.int64(0), offsets.shape[0] - 1
         holds_all = most > 0 and most == end - begin
         if holds_all:
@@ -144,7 +144,7 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, orde
             lacking = np.int64(popcount(wanted & ~index.sketches[row]))
             if end - begin - lacking < max(most, np.int64(1)):
                 continue
-            held = _count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
+            held = count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
             if held > most:
                 most, rows, holds_own = held, np.int64(0), np.int64(0)
             if held == most and held:

@@ -76,7 +76,8 @@ class AnonymizeSequences(Method):
         kept = np.flatnonzero(paths.published)
         published = paths.tree.spell_paths(paths.nodes[kept])
         if not len(published.labels):
-            raise ImpossibleRelease(f"no element is first in {self.k} sequences, so nothing would be left; lower k")
+            cure = "lower k, or use larger regions or fewer different items"
+            raise ImpossibleRelease(f"no element is first in {self.k} sequences, so nothing would be left; {cure}")
         lost = np.flatnonzero(~paths.published)
         edits = SequenceEdits.of(labels.rows.select(kept), published)
         return Release(
@@ -91,8 +92,15 @@ class AnonymizeSequences(Method):
 def _refuse_small(data: Sequences, k: int) -> None:
     if not len(data):
         raise DataError("there are no sequences to anonymize")
+    if not data.codes.size:
+        raise ImpossibleRelease("all sequences are empty, so there is nothing to anonymize")
     if k > len(data):
-        raise ImpossibleRelease(f"k = {k} is more than the {len(data)} sequences; lower k")
+        many = (
+            "1 sequence cannot hide among others"
+            if len(data) == 1
+            else f"k = {k} is more than the {len(data)} sequences"
+        )
+        raise ImpossibleRelease(f"{many}; {'give more data' if len(data) < 2 else 'lower k'}")
 
 
 class _PublishedPaths(NamedTuple):

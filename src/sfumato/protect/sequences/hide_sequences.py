@@ -245,9 +245,10 @@ def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> Non
     known = set(map(str, data.items))
     unknown = {str(item) for pattern in patterns for element in pattern for item in element} - known
     if unknown:
+        named = "an item" if len(unknown) == 1 else f"{len(unknown)} items"
         raise PolicyError(
-            f"the patterns name {len(unknown)} items that no sequence holds; check their spelling, or remove them: an "
-            "item that does not occur needs no hiding"
+            f"the patterns name {named} that no sequence holds; check the spelling, or remove what does not occur: it "
+            "needs no hiding"
         )
 
 

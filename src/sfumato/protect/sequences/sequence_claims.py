@@ -30,8 +30,8 @@ def claim_original_support(k: int) -> Claim:
         measure="original_support",
         needs_original=True,
         meaning=(
-            f"Every sequence of items that occurs in a published sequence occurs in at least {k} originals: no "
-            "pattern became frequent, and none that was rare is left."
+            f"Every sequence of items that occurs in a published sequence occurs in at least {k} originals: nothing "
+            "is published that fewer of them held."
         ),
     )
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Which published traces some known points were most likely drawn from.
+
+Whoever knows four points of a trace knows more than that it holds them: a short trace, or one that passes them often,
+gives these four rather than others. The likelihood of a trace is the share of all draws of so many of its elements that
+gives the points. A mark Δ stands for each item as often as the release has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.arrays import Codes, Flags, Floats, Ints, Words
+from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
+from sfumato.public.marked_items import MARK
+from sfumato.sequences import Sequences
+
+if TYPE_CHECKING:
+    from sfumato.kernels.sequences.likely_rows import LikelyRow
+
+
+@dataclass(frozen=True)
+class LikelyTraces:
+    """Published sequences; equal ones are read once."""
+
+    arrays: tuple[Ints, Ints, Codes]
+    """Where the distinct sequences begin, where their elements begin, and the codes of items."""
+    places: Ints
+    """Which of the distinct sequences each one is."""
+    weights: Ints
+    """How often each distinct one occurs."""
+    sketches: Words
+    """A word for each distinct one, with a bit for each of its items, or all bits if a mark stands for any."""
+    code_of: dict[str, int]
+    mark: int
+    """The code of a mark that stands for any item, or -1."""
+    chances: Floats
+    """How often each item is published, as a share, which is how often a mark stands for it; the last is of others."""
+
+    @classmethod
+    def of(cls, sequences: Sequences, marks_stand: bool) -> LikelyTraces:
+        """Find equal sequences, if their elements are single items."""
+        from sfumato.kernels.sequences.known_points import index_rows
+        from sfumato.kernels.sequences.label_rows import select_rows
+
+        places = np.arange(len(sequences), dtype=np.int64)
+        arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
+        if sequences.codes.size == sequences.element_offsets.size - 1:
+            distinct = find_distinct_sequences(sequences)
+            codes, offsets = select_rows(sequences.codes, sequences.offsets, distinct.firsts)
+            places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
+        code_of = {str(item): code for code, item in enumerate(sequences.items)}
+        mark = code_of.pop(MARK, -1) if marks_stand else -1
+        counts = np.append(np.bincount(sequences.codes, minlength=len(sequences.items)), 1.0)
+        if mark >= 0:
+            counts[mark] = 0
+        weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
+        index = index_rows(*arrays, max(len(sequences.items), 1))
+        if mark >= 0:
+            index.sketches[index.rows[index.offsets[mark] : index.offsets[mark + 1]]] = ~np.uint64(0)
+        return cls(arrays, places, weights, index.sketches, code_of, mark, counts / counts.sum())
+
+    def guess(self, known: list[list[str]], own: Ints, ordered: bool, luck: Floats) -> Flags:
+        """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck."""
+        found = np.zeros(own.size, dtype=bool)
+        masks = np.zeros(max(len(self.chances), 1), dtype=np.uint64)
+        for person, points in enumerate(known):
+            place = int(self.places[own[person]]) if own[person] >= 0 else -1
+            likely = self._find_rows([self.code_of.get(point, -1) for point in points], place, ordered, masks)
+            found[person] = likely.holds_own and luck[person] * likely.rows < 1
+        return found
+
+    def _find_rows(self, codes: list[int], own: int, ordered: bool, masks: Words) -> LikelyRow:
+        """The likeliest rows; where none can give all points, the shortest of those that hold most."""
+        from sfumato.kernels.sequences.likely_rows import DrawnPoints, MarkedItems, find_likely_rows, find_short_rows
+
+        kinds, times = np.unique(np.array(codes, dtype=np.int32), return_counts=True)
+        points = DrawnPoints(np.array(codes, dtype=np.int32), kinds, times.astype(np.int64), np.zeros_like(times))
+        if self.mark >= 0 or min(codes) >= 0:
+            marked = MarkedItems(self.mark, self.chances)
+            wanted = np.bitwise_or.reduce(np.uint64(1) << (kinds[kinds >= 0] & 63).astype(np.uint64))
+            likely: LikelyRow = find_likely_rows(
+                *self.arrays, self.weights, self.sketches, wanted, points, marked, ordered, own
+            )
+            if likely.rows:
+                return likely
+        for number, code in enumerate(codes):
+            if code >= 0:
+                masks[code] |= np.uint64(1) << np.uint64(number)
+        if self.mark >= 0:
+            masks[self.mark] = ~np.uint64(0)
+        shortest: LikelyRow = find_short_rows(*self.arrays, self.weights, points, masks, ordered, own)
+        masks[kinds[kinds >= 0]] = 0
+        return shortest

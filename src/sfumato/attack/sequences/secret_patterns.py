@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Which patterns somebody hid: rankings of what does not exceed a threshold, by what an adversary can compute.
+
+A hidden pattern lies at its threshold. It is also rarer than its items let expect, since it was frequent before. And if
+marks Δ show where items were hidden, some hidden pattern would be in each marked sequence if the marks were filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Flags
+from sfumato.mine.sequences.containment import MatchLimits, check_limits, flag_code_rows, list_elements
+from sfumato.mine.sequences.subsequences import find_subsequences, list_named_patterns
+from sfumato.public.marked_items import MARK
+from sfumato.sequences import Sequences
+
+NamedPattern = tuple[tuple[str, ...], ...]
+_MOST_EXPLAINED = 3000
+"""How many patterns, the most suspect ones, are compared with marked sequences."""
+_MARKED_ROWS, _COMMON_ITEMS, _GROWN, _LONGEST = 500, 40, 100, 3
+"""Where patterns that occur nowhere are looked for: so many marked sequences, items, patterns to grow, and elements."""
+
+
+class NearThreshold(NamedTuple):
+    """The threshold that a pattern is nearest to without exceeding it, and how far it is."""
+
+    threshold: int
+    distance: int
+
+
+class MinedPatterns(NamedTuple):
+    """What the adversary mined: the supports of all patterns, and those within reach of a threshold."""
+
+    supports: dict[NamedPattern, int]
+    below: dict[NamedPattern, NearThreshold]
+    rows: int
+    """How many sequences there are."""
+    max_gap: int | None = None
+    window: int | None = None
+
+
+def name_pattern(pattern: Iterable[Any]) -> NamedPattern:
+    """A pattern by the names of its items."""
+    return tuple(tuple(sorted(map(str, element))) for element in list_elements(pattern))
+
+
+def mine_named(
+    sequences: Sequences, least: int, longest: int, max_gap: int | None, window: int | None, most: int | None = None
+) -> dict[NamedPattern, int]:
+    """Frequent patterns by the names of their items; none with a mark.
+
+    Of those in more sequences than `most`, only what may be part of another is ever looked up, and given.
+    """
+    found = find_subsequences(sequences, least, longest, max_gap, window)
+    if most is not None:
+        found = found.take((found.supports <= most) | (np.diff(found.offsets) < longest))
+    patterns = zip(list_named_patterns(found), found.supports.tolist(), strict=True)
+    return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
+
+
+def find_near(mined: dict[NamedPattern, int], thresholds: list[int], reach: float) -> dict[NamedPattern, NearThreshold]:
+    """Patterns that do not exceed one of the thresholds, and are within reach of it."""
+    near: dict[NamedPattern, NearThreshold] = {}
+    for pattern, count in mined.items():
+        threshold = next((limit for limit in thresholds if limit >= count), None)
+        if threshold is not None and count >= int(threshold * (1 - reach)):
+            near[pattern] = NearThreshold(threshold, threshold - count)
+    return near
+
+
+def find_vanished(published: Sequences, longest: int) -> MinedPatterns:
+    """Patterns that occur nowhere in the release, and would be in many marked sequences if marks were filled in.
+
+    For a threshold of 0, where there is nothing to mine. They are grown element by element from common items, the ones
+    that explain most marks first. Nothing if no mark shows, or if elements have several items.
+    """
+    supports = mine_named(published, 1, 1, None, None)
+    names = sorted(supports, key=lambda pattern: (-supports[pattern], pattern))[:_COMMON_ITEMS]
+    filled = _fill_marks(published, names) if published.flat else None
+    if filled is None:
+        return MinedPatterns(supports, {}, len(published))
+    some = filled.take(np.arange(min(len(filled), _MARKED_ROWS)))
+    grown, seen = names, dict[NamedPattern, int]()
+    for _ in range(1, min(longest, _LONGEST)):
+        held = {(*begin, *name): int(_flag_holders(some, (*begin, *name)).sum()) for begin in grown for name in names}
+        grown = sorted(held, key=lambda pattern: (-held[pattern], pattern))[:_GROWN]
+        seen.update(held)
+    likely = sorted(seen, key=lambda pattern: (-seen[pattern], pattern))[: 4 * _GROWN]
+    gone = [pattern for pattern in likely if not _flag_holders(published, pattern).any()]
+    return MinedPatterns(supports, {pattern: NearThreshold(0, 0) for pattern in gone}, len(published))
+
+
+def rank_patterns(published: Sequences, mined: MinedPatterns, many: int) -> Iterator[list[NamedPattern]]:
+    """Rankings of what does not exceed a threshold, of which `many` are named; ties go to the longer, then by name."""
+    below = mined.below
+
+    def has_rare_part(pattern: NamedPattern) -> bool:
+        return any(mined.supports.get(part, 0) <= below[pattern].threshold for part in _list_parts(pattern))
+
+    nearest = sorted(below, key=lambda pattern: (below[pattern].distance, -measure_length(pattern), pattern))
+    yield nearest
+    yield sorted(nearest, key=has_rare_part)
+    yield sorted(nearest, key=lambda pattern: -measure_length(pattern))
+    yield rank_by_absence(mined)
+    yield sorted(nearest, key=lambda pattern: -_expect(mined, pattern))
+    yield explain_marks(published, mined, many)
+
+
+def rank_by_absence(mined: MinedPatterns) -> list[NamedPattern]:
+    """The nearest first; of those, what chance would make most frequent."""
+    below = mined.below
+    return sorted(below, key=lambda pattern: (below[pattern].distance, -_expect(mined, pattern), pattern))
+
+
+def explain_marks(published: Sequences, mined: MinedPatterns, many: int) -> list[NamedPattern]:
+    """Patterns of which one after another would be in most marked sequences that no earlier one would be in.
+
+    Nothing if no mark shows.
+    """
+    suspects = rank_by_absence(mined)[:_MOST_EXPLAINED]
+    filled = _fill_marks(published, suspects)
+    if filled is None or not suspects:
+        return []
+    limits = check_limits(mined.max_gap, mined.window)
+    held = np.array([_flag_holders(filled, pattern, limits) for pattern in suspects])
+    open_rows, chosen = np.ones(len(filled), dtype=bool), list[int]()
+    rest = list(range(len(suspects)))
+    while rest and len(chosen) < many:
+        gains = (held[rest] & open_rows).sum(axis=1).tolist()
+        # Of those that explain as many, one at its threshold, then the longer one, then the more suspect one.
+        best = max(
+            range(len(rest)),
+            key=lambda place: (
+                gains[place],
+                mined.below[suspects[rest[place]]].distance == 0,
+                measure_length(suspects[rest[place]]),
+                -rest[place],
+            ),
+        )
+        chosen.append(rest.pop(best))
+        open_rows &= ~held[chosen[-1]]
+    return [suspects[place] for place in chosen]
+
+
+def measure_length(pattern: NamedPattern) -> int:
+    """How many items a pattern has."""
+    return sum(map(len, pattern))
+
+
+def _fill_marks(published: Sequences, suspects: list[NamedPattern]) -> Sequences | None:
+    """The sequences with marks, each of which is every item of the suspects at once; None if there are none."""
+    everything = sorted({name for pattern in suspects for element in pattern for name in element})
+    is_mark = np.array([str(item) == MARK for item in published.items], dtype=np.bool_)
+    if not is_mark.any() or not everything:
+        return None
+    elements = np.searchsorted(published.element_offsets, np.flatnonzero(is_mark[published.codes]), side="right") - 1
+    owners = np.unique(np.searchsorted(published.offsets, elements, side="right") - 1)
+    rows = [
+        [[str(item) for item in (element if isinstance(element, list) else [element])] for element in row]
+        for row in published.take(owners).to_lists()
+    ]
+    marked = [[everything if MARK in element else element for element in row] for row in rows]
+    return Sequences.of(marked) if marked else None
+
+
+def _flag_holders(sequences: Sequences, pattern: NamedPattern, limits: MatchLimits | None = None) -> Flags:
+    code_of = {str(item): code for code, item in enumerate(sequences.items)}
+    codes = [np.array(sorted(code_of[name] for name in element), dtype=np.int32) for element in pattern]
+    return flag_code_rows(sequences, codes, limits or MatchLimits())
+
+
+def _expect(mined: MinedPatterns, pattern: NamedPattern) -> float:
+    """The logarithm of the share of sequences that would hold all items of a pattern by chance."""
+    return sum(log(mined.supports.get(((name,),), 1) / mined.rows) for element in pattern for name in element)
+
+
+def _list_parts(pattern: NamedPattern) -> Iterator[NamedPattern]:
+    """The pattern without one of its items, but not the empty one."""
+    for place, element in enumerate(pattern):
+        for number in range(len(element)):
+            rest = element[:number] + element[number + 1 :]
+            part = (*pattern[:place], *((rest,) if rest else ()), *pattern[place + 1 :])
+            if part:
+                yield part

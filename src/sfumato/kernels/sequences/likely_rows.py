@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""How likely it is that some known points were drawn from each sequence, and from which ones most."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Ints
+from sfumato.kernels.compilation import compile_cached, record
+from sfumato.kernels.sequences.known_points import SEQUENCES, count_held
+
+TIE = 1e-12
+"""Likelihoods that differ by less than this share are the same but for rounding."""
+
+
+@record
+class LikelyRow(NamedTuple):
+    """The largest likelihood of any row, or the most points; of how many sequences; and whether one's own has it."""
+
+    most: float
+    rows: int
+    holds_own: bool
+
+
+@record
+class MarkedItems(NamedTuple):
+    """The code of the mark, or -1, and the probability that a mark stands for each item, and for an unknown one."""
+
+    mark: int
+    chances: Floats
+
+
+@record
+class DrawnPoints(NamedTuple):
+    """Points of one person: their codes, the distinct ones, how often each is known, and room to count them in."""
+
+    codes: Codes
+    distinct: Codes
+    times: Ints
+    counts: Ints
+
+
+@compile_cached("float64(int64, int64)")
+def choose(many, few):  # type: ignore[no-untyped-def]
+    """In how many ways some can be chosen."""
+    if few > many:
+        return 0.0
+    ways = 1.0
+    for step in range(few):
+        ways = ways * (many - step) / (step + 1)
+    return ways
+
+
+@compile_cached(f"float64({SEQUENCES}, int64, DrawnPoints, MarkedItems, float64[::1])")
+def count_ordered_draws(offsets, element_offsets, codes, row, points, marked, ways):  # type: ignore[no-untyped-def]
+    """The ways to draw the points from a row in their order: sums of the chances of items in drawn elements."""
+    many = points.codes.shape[0]
+    ways[: many + 1] = 0.0
+    ways[0] = 1.0
+    for element in range(offsets[row], offsets[row + 1]):
+        begin, end = element_offsets[element], element_offsets[element + 1]
+        for place in range(many - 1, -1, -1):
+            if ways[place] == 0.0:
+                continue
+            chance = 0.0
+            for index in range(begin, end):
+                if codes[index] == points.codes[place]:
+                    chance += 1.0
+                elif codes[index] == marked.mark:
+                    chance += marked.chances[points.codes[place]]
+            if chance:
+                ways[place + 1] += ways[place] * chance / (end - begin)
+    return ways[many]
+
+
+@compile_cached(f"float64({SEQUENCES}, int64, DrawnPoints, MarkedItems, float64[::1])")
+def count_unordered_draws(offsets, element_offsets, codes, row, points, marked, ways):  # type: ignore[no-untyped-def]
+    """The same in any order, as if each element gave one item: visits of each item, of which as many as are known.
+
+    ``ways[used]`` sums the choices in which marks stand for so many points; marks are then drawn one after another.
+    """
+    many, kinds = points.codes.shape[0], points.distinct.shape[0]
+    points.counts[:] = 0
+    marks = np.int64(0)
+    for index in range(element_offsets[offsets[row]], element_offsets[offsets[row + 1]]):
+        if codes[index] == marked.mark:
+            marks += 1
+        else:
+            for kind in range(kinds):
+                if codes[index] == points.distinct[kind]:
+                    points.counts[kind] += 1
+    ways[: many + 1] = 0.0
+    ways[0] = 1.0
+    used = np.int64(0)
+    for kind in range(kinds):
+        held, times = points.counts[kind], points.times[kind]
+        for total in range(used + times, -1, -1):
+            share, grown = 1.0, 0.0
+            for from_marks in range(min(times, total) + 1):
+                if from_marks:
+                    share *= marked.chances[points.distinct[kind]] / from_marks
+                if total - from_marks <= used:
+                    grown += ways[total - from_marks] * choose(held, times - from_marks) * share
+            ways[total] = grown
+        used += times
+    draws, orders = 0.0, 1.0
+    for total in range(min(used, marks) + 1):
+        draws += ways[total] * orders
+        orders *= marks - total
+    return draws
+
+
+@compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], uint64[::1], uint64, DrawnPoints, MarkedItems, boolean, int64)")
+def find_likely_rows(offsets, element_offsets, codes, weights, sketches, wanted, points, marked, ordered, own):  # type: ignore[no-untyped-def]
+    """The likeliest rows of a person: the share of all draws of so many elements that gives the points.
+
+    A row whose sketch lacks one of the wanted bits cannot give them all.
+    """
+    many = points.codes.shape[0]
+    ways = np.empty(many + 1)
+    most, rows, holds_own = 0.0, 0, False
+    for row in range(offsets.shape[0] - 1):
+        size = offsets[row + 1] - offsets[row]
+        if size < many or wanted & ~sketches[row]:
+            continue
+        if ordered:
+            draws = count_ordered_draws(offsets, element_offsets, codes, row, points, marked, ways)
+        else:
+            draws = count_unordered_draws(offsets, element_offsets, codes, row, points, marked, ways)
+        if draws == 0.0:
+            continue
+        likelihood = draws / choose(size, many)
+        if likelihood > most * (1.0 + TIE):
+            most, rows, holds_own = likelihood, 0, False
+        if likelihood >= most * (1.0 - TIE):
+            rows += weights[row]
+            holds_own = holds_own or row == own
+    return LikelyRow(most, rows, holds_own)
+
+
+@compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], DrawnPoints, uint64[::1], boolean, int64)")
+def find_short_rows(offsets, element_offsets, codes, weights, points, masks, ordered, own):  # type: ignore[no-untyped-def]
+    """Where no row can give all points: the shortest of those that hold most of them; `masks` has a bit a point."""
+    many = points.codes.shape[0]
+    unit = np.uint64(1)
+    everything = ~np.uint64(0) if many == 64 else (unit << np.uint64(many)) - unit
+    most, shortest, rows, holds_own = 1, 0, 0, False
+    for row in range(offsets.shape[0] - 1):
+        held = count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
+        size = offsets[row + 1] - offsets[row]
+        if held > most or (held == most and (rows == 0 or size < shortest)):
+            most, shortest, rows, holds_own = held, size, 0, False
+        if held == most and size == shortest:
+            rows += weights[row]
+            holds_own = holds_own or row == own
+    return LikelyRow(float(most), rows, holds_own)
