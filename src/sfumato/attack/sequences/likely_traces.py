@@ -9,7 +9,6 @@ gives the points. A mark Δ stands for each item as often as the release has it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from sfumato.arrays import Codes, Flags, Floats, Ints, Words
 from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
-
-if TYPE_CHECKING:
-    from sfumato.kernels.sequences.likely_rows import LikelyRow
 
 
 @dataclass(frozen=True)
@@ -64,34 +60,20 @@ class LikelyTraces:
         return cls(arrays, places, weights, index.sketches, code_of, mark, counts / counts.sum())
 
     def guess(self, known: list[list[str]], own: Ints, ordered: bool, luck: Floats) -> Flags:
-        """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck."""
-        found = np.zeros(own.size, dtype=bool)
+        """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck.
+
+        Where none can give all points, those are taken that hold most of them, and of these the shortest.
+        """
+        from sfumato.kernels.sequences.known_points import BestRows, KnownTraces
+        from sfumato.kernels.sequences.likely_rows import MarkedItems, find_likeliest_rows
+
+        codes = np.array([self.code_of.get(point, -1) for points in known for point in points], dtype=np.int32)
+        offsets = np.concatenate(([0], np.cumsum([len(points) for points in known], dtype=np.int64)))
+        places = np.where(own >= 0, self.places[own], -1) if len(self.places) else np.full_like(own, -1)
+        traces, marked = KnownTraces(codes, offsets, places), MarkedItems(self.mark, self.chances)
         masks = np.zeros(max(len(self.chances), 1), dtype=np.uint64)
-        for person, points in enumerate(known):
-            place = int(self.places[own[person]]) if own[person] >= 0 else -1
-            likely = self._find_rows([self.code_of.get(point, -1) for point in points], place, ordered, masks)
-            found[person] = likely.holds_own and luck[person] * likely.rows < 1
-        return found
-
-    def _find_rows(self, codes: list[int], own: int, ordered: bool, masks: Words) -> LikelyRow:
-        """The likeliest rows; where none can give all points, the shortest of those that hold most."""
-        from sfumato.kernels.sequences.likely_rows import DrawnPoints, MarkedItems, find_likely_rows, find_short_rows
-
-        kinds, times = np.unique(np.array(codes, dtype=np.int32), return_counts=True)
-        points = DrawnPoints(np.array(codes, dtype=np.int32), kinds, times.astype(np.int64), np.zeros_like(times))
-        if self.mark >= 0 or min(codes) >= 0:
-            marked = MarkedItems(self.mark, self.chances)
-            wanted = np.bitwise_or.reduce(np.uint64(1) << (kinds[kinds >= 0] & 63).astype(np.uint64))
-            likely: LikelyRow = find_likely_rows(
-                *self.arrays, self.weights, self.sketches, wanted, points, marked, ordered, own
-            )
-            if likely.rows:
-                return likely
-        for number, code in enumerate(codes):
-            if code >= 0:
-                masks[code] |= np.uint64(1) << np.uint64(number)
         if self.mark >= 0:
             masks[self.mark] = ~np.uint64(0)
-        shortest: LikelyRow = find_short_rows(*self.arrays, self.weights, points, masks, ordered, own)
-        masks[kinds[kinds >= 0]] = 0
-        return shortest
+        best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in BestRows._fields))
+        find_likeliest_rows(*self.arrays, self.weights, self.sketches, traces, marked, ordered, masks, best)
+        return np.asarray((best.holds_own > 0) & (luck * best.rows < 1))

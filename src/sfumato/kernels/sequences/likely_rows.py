@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.kernels.compilation import compile_cached, record
-from sfumato.kernels.sequences.known_points import SEQUENCES, count_held
+from sfumato.kernels.sequences.known_points import SEQUENCES, BestRows, KnownTraces, count_held  # noqa: F401  (a signature names two)
 
 TIE = 1e-12
 """Likelihoods that differ by less than this share are the same but for rounding."""
@@ -156,3 +156,51 @@ def find_short_rows(offsets, element_offsets, codes, weights, points, masks, ord
             rows += weights[row]
             holds_own = holds_own or row == own
     return LikelyRow(float(most), rows, holds_own)
+
+
+@compile_cached("int64(DrawnPoints)")
+def _count_kinds(points):  # type: ignore[no-untyped-def]
+    """Fill in the distinct points and how often each is known; returns how many there are."""
+    kinds = np.int64(0)
+    for place in range(points.codes.shape[0]):
+        kind = np.int64(0)
+        while kind < kinds and points.distinct[kind] != points.codes[place]:
+            kind += 1
+        if kind == kinds:
+            points.distinct[kind], points.times[kind] = points.codes[place], 0
+            kinds += 1
+        points.times[kind] += 1
+    return kinds
+
+
+@compile_cached(f"void({SEQUENCES}, int64[::1], uint64[::1], KnownTraces, MarkedItems, boolean, uint64[::1], BestRows)")
+def find_likeliest_rows(offsets, element_offsets, codes, weights, sketches, known, marked, ordered, masks, best):  # type: ignore[no-untyped-def]
+    """The likeliest rows of each person; where none can give all points, the shortest of those that hold most.
+
+    `masks` has a word of zeros for each code but that of a mark, which holds any point.
+    """
+    unit = np.uint64(1)
+    distinct, times, counts = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
+    for person in range(known.own.shape[0]):
+        drawn = known.points[known.offsets[person] : known.offsets[person + 1]]
+        kinds = _count_kinds(DrawnPoints(drawn, distinct, times, counts))
+        points = DrawnPoints(drawn, distinct[:kinds], times[:kinds], counts[:kinds])
+        wanted, is_known = np.uint64(0), True
+        for code in points.distinct:
+            is_known = is_known and code >= 0
+            wanted |= unit << np.uint64(code & 63) if code >= 0 else np.uint64(0)
+        own = known.own[person]
+        likely = LikelyRow(0.0, 0, False)
+        if is_known or marked.mark >= 0:
+            likely = find_likely_rows(
+                offsets, element_offsets, codes, weights, sketches, wanted, points, marked, ordered, own
+            )
+        if likely.rows == 0:
+            for place in range(drawn.shape[0]):
+                if drawn[place] >= 0:
+                    masks[drawn[place]] |= unit << np.uint64(place)
+            likely = find_short_rows(offsets, element_offsets, codes, weights, points, masks, ordered, own)
+            for code in points.distinct:
+                if code >= 0:
+                    masks[code] = 0
+        best.rows[person], best.holds_own[person] = likely.rows, np.int64(likely.holds_own)
