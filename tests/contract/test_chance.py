@@ -72,6 +72,32 @@ def test_chance_is_secure_unless_it_is_given(example: Example) -> None:
     )
 
 
+FEW_ROWS = 12
+"""So few that the largest of their draws is not the largest that could have been drawn."""
+
+
+def list_few_row_limits(example: Example) -> list[list[tuple[str, str]]]:
+    """The limits of releases of a few rows, for some seeds; none if there are too few to protect."""
+    data = example.data()
+    few = data.with_frame(data.frame.head(FEW_ROWS))
+    try:
+        made = [released(example, few, seed) for seed in (1, 2, 3)]
+    except sf.SfumatoError:
+        return []
+    return [[(claim.property, f"{claim.threshold:g}") for claim in release.claims] for release in made]
+
+
+@pytest.mark.parametrize(
+    "example", [one for one in CHANCE if one.subject.shape == "table"], ids=lambda example: example.name
+)
+def test_limits_do_not_depend_on_the_draws(example: Example) -> None:
+    limits = list_few_row_limits(example)
+    assert all(one == limits[0] for one in limits), (
+        f"{type(example.subject).__name__}: a claim of {FEW_ROWS} rows promises another limit for another seed "
+        f"({limits}): take it from the fields, never from what was drawn, which it would tell"
+    )
+
+
 ROWS = 60_000
 """How many rows a law is compared with: they show a scale of 10 where it is 10.5."""
 MOST = sqrt(log(2 / 1e-9) / 2)
@@ -158,6 +184,22 @@ def test_a_wrong_law_is_noticed(name: str, part: str) -> None:
     wrong = {column: {**law, part: law[part] * 0.9} for column, law in release.public.items()}
     forged = replace(release, details=replace(release.details, public=wrong))
     assert "is not that of its cells" in explain_wrong_law(forged, table)
+
+
+def test_a_limit_that_was_drawn_is_noticed() -> None:
+    class Telling(sf.AddNoise):
+        """Promises what came out."""
+
+        def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
+            release = super().protect(data, randomness)
+            largest = float(max(release.data.frame["age"].to_list()))
+            claim = release.claims[0].model_copy(update={"threshold": largest})
+            return replace(release, claims=(claim, *release.claims[1:]))
+
+    example = take_example("add noise")
+    telling = replace(example, subject=Telling.model_construct(**dict(example.subject)))
+    honest, told = list_few_row_limits(example), list_few_row_limits(telling)
+    assert honest and honest[0] == honest[1] and told[0] != told[1]
 
 
 def test_chance_of_ones_own_is_noticed() -> None:

@@ -13,7 +13,14 @@ import pytest
 import sfumato as sf
 from sfumato.protect import METHODS
 from sfumato.release import Claim
-from tests.contract.claim_words import find_strange_numbers, is_spelled, list_words, read_numbers, tells_threshold
+from tests.contract.claim_words import (
+    find_strange_numbers,
+    find_wrong_side,
+    is_spelled,
+    list_words,
+    read_numbers,
+    tells_threshold,
+)
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once
 
@@ -31,6 +38,12 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
         yield (
             f"says {', '.join(strange)}, which is neither its threshold ({claim.threshold:g}) nor one of its arguments "
             "or of the method's public fields: write the number that is checked"
+        )
+    side = find_wrong_side(claim)
+    if side:
+        yield (
+            f'says "{side}", and what is checked is {claim.bound.replace("_", " ")} {claim.threshold:g}: write that, '
+            "or check what it says"
         )
     if not tells_threshold(claim, sizes, names):
         yield (
@@ -68,6 +81,15 @@ def test_a_number_that_nothing_checks_is_noticed() -> None:
     assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(made, claim))
     false = claim.model_copy(update={"meaning": claim.meaning.replace("5", "7")})
     assert "says 7" in next(explain_wrong_numbers(made, false))
+
+
+def test_words_of_another_bound_are_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = made.release.claims[0]
+    assert "at least 20" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    for words in ("more than 20", "at most 20", "fewer than 20"):
+        false = claim.model_copy(update={"meaning": claim.meaning.replace("at least 20", words)})
+        assert f'says "{words}", and what is checked is at least 20' in next(explain_wrong_numbers(made, false))
 
 
 def find_unnamed_columns(made: Made, claim: Claim) -> list[str]:
