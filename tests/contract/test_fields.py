@@ -13,11 +13,13 @@ from pydantic import ValidationError
 import sfumato as sf
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_once, released
+from tests.contract.test_modes import list_options
 
 QUIET = {
     ("add_noise", "exact_range"), ("encode_for_trees", "min_width"), ("encode_for_trees", "permute"),
     ("k_optimize", "suppress"), ("partition", "relaxed"), ("suppress_entries", "blanking_factor"),
     ("suppress_entries", "min_support"), ("suppress_entries", "prior"), ("swap_confidential", "group_share"),
+    ("synthesize", "copies"),
 }  # fmt: skip
 """Fields that make no difference to the data of their method's example; `tests/protect` gives them other values."""
 SEARCHES = ("search", "seconds", "metric", "memory", "solver")
@@ -37,10 +39,11 @@ class OtherField(NamedTuple):
         return f"{self.example.name}: {self.field}"
 
 
-def guess_others(value: Any) -> Iterator[Any]:
-    """Other values that a field may take in place of a number or a word; none for anything else."""
-    if isinstance(value, bool):
-        yield not value
+def guess_others(value: Any, hint: Any) -> Iterator[Any]:
+    """Other values that a field may take in place of a number, a choice or a word; none for anything else."""
+    choices = [option for option in list_options(hint) if option != value]
+    if choices:
+        yield from choices
     elif isinstance(value, int):
         yield from (value * 2, value + 1)
     elif isinstance(value, float):
@@ -50,7 +53,7 @@ def guess_others(value: Any) -> Iterator[Any]:
 
 
 def list_other_fields() -> Iterator[OtherField]:
-    """For the first example of each method, one other value of each field that is a number or a free word."""
+    """For the first example of each method, one other value of each field that is a number, a choice or a word."""
     tried = set()
     for example in METHOD_EXAMPLES:
         kind = type(example.subject)
@@ -58,11 +61,11 @@ def list_other_fields() -> Iterator[OtherField]:
             continue
         tried.add(kind)
         columns = make_once(example).data.frame.columns
-        for field in kind.model_fields:
+        for field, information in kind.model_fields.items():
             value = getattr(example.subject, field)
             if field in ("method", *SEARCHES) or (example.subject.method, field) in QUIET or value in columns:
                 continue
-            for other in guess_others(value):
+            for other in guess_others(value, information.annotation):
                 try:
                     subject = kind.model_validate({**example.subject.model_dump(mode="json"), field: other})
                 except (ValidationError, sf.SfumatoError):
