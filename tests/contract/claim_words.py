@@ -77,3 +77,19 @@ def tells_threshold(claim: Claim, sizes: Iterable[int], names: Iterable[str]) ->
         return True
     spelled = read_numbers(claim.meaning, names)
     return any(is_spelled(claim.threshold - less, text) for text in spelled for less in (0, 1))
+
+
+_SIDES = {
+    "at least": "at_least", "at most": "at_most", "no more than": "at_most", "up to": "at_most", "below": "below",
+    "less than": "below", "fewer than": "below", "more than": "above", "above": "above",
+}  # fmt: skip
+"""Words before a number → the bound that they say."""
+
+
+def find_wrong_side(claim: Claim) -> str:
+    """The words before the threshold that say another bound than the one that is checked; empty if none do."""
+    words = re.compile(rf"\b({'|'.join(_SIDES)}) ({_NUMBER.pattern})")
+    for match in words.finditer(claim.meaning if claim.bound != "exactly" else ""):
+        if is_spelled(float(claim.threshold), match[2]) and _SIDES[match[1]] != claim.bound:
+            return match[0]
+    return ""

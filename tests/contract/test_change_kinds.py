@@ -129,3 +129,24 @@ def test_a_new_kind_is_believed_measured_and_linked_from_its_line_alone() -> Non
     assert measure_change_loss(original, published, changes, {}) == 0.75
     release = sf.Release(published, None, (), {}, read_details({}), changes)
     assert Recoding.read_stated(release, original, ("a",)).apply(original).frame["a"].to_list() == ["a", "b", "e", "e"]
+
+
+def explain_lax_rule(meaning: KindMeaning) -> str:
+    """Why a line whose rule attacks read allows too much, and the cure; empty if it does not."""
+    if meaning.read_rule is None or CellDifference.BLANKED not in meaning.differences:
+        return ""
+    return (
+        "it has a read_rule, by which a cell gets a value, and its differences allow that cells became empty, which "
+        "nothing would refuse: leave out BLANKED"
+    )
+
+
+@pytest.mark.parametrize("kind", ChangeKind, ids=str)
+def test_a_rule_blanks_no_cell(kind: ChangeKind) -> None:
+    wrong = explain_lax_rule(kind.meaning)
+    assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
+
+
+def test_a_rule_that_may_blank_is_noticed() -> None:
+    lax = ChangeKind.ROUNDED.meaning._replace(differences=frozenset(CellDifference))
+    assert explain_lax_rule(ChangeKind.ROUNDED.meaning) == "" and "leave out BLANKED" in explain_lax_rule(lax)

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.details import Details
 from sfumato.protect import METHODS
 from sfumato.release import Claim, Release
 from tests.contract.claim_words import list_numbers
@@ -53,11 +54,11 @@ def mix(data: Any) -> Any:
 
 
 def lower_tops(table: sf.Table) -> sf.Table:
-    """The same table, but the largest number of each column is its second largest."""
+    """The same table, but the largest number or date of each column is its second largest."""
     lowered = []
     for column in table.frame.get_columns():
         values = column.drop_nulls().unique().sort()
-        moved = column.dtype.is_numeric() and len(values) > 2
+        moved = (column.dtype.is_numeric() or column.dtype == pl.Date) and len(values) > 2
         lowered.append(column.replace(values[-1], values[-2]) if moved else column)
     return table.with_frame(pl.DataFrame(lowered))
 
@@ -65,6 +66,11 @@ def lower_tops(table: sf.Table) -> sf.Table:
 def describe_claims(release: Release) -> list[tuple[Any, ...]]:
     """All that claims say."""
     return [(c.property, c.bound, c.threshold, c.meaning, dict(c.arguments)) for c in release.claims]
+
+
+def describe_laws(release: Release) -> dict[str, Any]:
+    """The published laws of chance, but for those that say that they were taken from the data."""
+    return {name: dict(law) for name, law in release.public.items() if law.get("domain") != "data"}
 
 
 def list_limits(claims: tuple[Claim, ...]) -> dict[tuple[str, str], list[float]]:
@@ -95,10 +101,14 @@ def test_limits_do_not_depend_on_the_outcome(example: Example) -> None:
 @of_numbers
 def test_claims_say_nothing_of_the_largest_value(example: Example) -> None:
     data = example.data()
-    told, others = (describe_claims(released(example, table)) for table in (data, lower_tops(data)))
-    assert told == others, (
+    first, second = (released(example, table) for table in (data, lower_tops(data)))
+    assert describe_claims(first) == describe_claims(second), (
         "a threshold, a meaning or an argument of a claim was taken from the data, and leaves with the certificate: "
         "take it from the fields of the method"
+    )
+    assert describe_laws(first) == describe_laws(second), (
+        "a law of `details.public` was taken from the data, and leaves with the certificate: take it from the fields "
+        'of the method; or let the policy allow it, and say "domain": "data" in the law'
     )
 
 
@@ -160,6 +170,17 @@ def test_a_claim_that_says_the_largest_value_is_noticed() -> None:
         return Release(table, None, (claim,), {})
 
     assert describe_claims(claim_largest(data)) != describe_claims(claim_largest(lower_tops(data)))
+
+
+def test_a_law_that_says_the_largest_value_is_noticed() -> None:
+    data = people(100)
+
+    def publish_range(table: sf.Table, domain: str) -> Release:
+        law = {"kind": "uniform", "domain": domain, "range": [0, max(table.frame["age"].to_list())]}
+        return Release(table, None, (), {}, Details(public={"age": law}))
+
+    assert describe_laws(publish_range(data, "given")) != describe_laws(publish_range(lower_tops(data), "given"))
+    assert describe_laws(publish_range(data, "data")) == {}
 
 
 def test_mixing_keeps_values_and_changes_rows() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sentence of a claim says the number that is checked, and no claim tells what the method calls private."""
+"""The sentence of a claim says the number and the columns that are checked, and none that the method calls private."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ import pytest
 import sfumato as sf
 from sfumato.protect import METHODS
 from sfumato.release import Claim
-from tests.contract.claim_words import find_strange_numbers, is_spelled, list_words, read_numbers, tells_threshold
+from tests.contract.claim_words import (
+    find_strange_numbers,
+    find_wrong_side,
+    is_spelled,
+    list_words,
+    read_numbers,
+    tells_threshold,
+)
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once
 
@@ -31,6 +38,12 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
         yield (
             f"says {', '.join(strange)}, which is neither its threshold ({claim.threshold:g}) nor one of its arguments "
             "or of the method's public fields: write the number that is checked"
+        )
+    side = find_wrong_side(claim)
+    if side:
+        yield (
+            f'says "{side}", and what is checked is {claim.bound.replace("_", " ")} {claim.threshold:g}: write that, '
+            "or check what it says"
         )
     if not tells_threshold(claim, sizes, names):
         yield (
@@ -68,6 +81,44 @@ def test_a_number_that_nothing_checks_is_noticed() -> None:
     assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(made, claim))
     false = claim.model_copy(update={"meaning": claim.meaning.replace("5", "7")})
     assert "says 7" in next(explain_wrong_numbers(made, false))
+
+
+def test_words_of_another_bound_are_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = made.release.claims[0]
+    assert "at least 20" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    for words in ("more than 20", "at most 20", "fewer than 20"):
+        false = claim.model_copy(update={"meaning": claim.meaning.replace("at least 20", words)})
+        assert f'says "{words}", and what is checked is at least 20' in next(explain_wrong_numbers(made, false))
+
+
+def find_unnamed_columns(made: Made, claim: Claim) -> list[str]:
+    """The columns that a claim is about and its sentence does not name, though it names others of them."""
+    words = re.compile(r"\w+").findall(claim.meaning)
+    columns = claim.arguments.get("columns") if made.is_table else None
+    names = [name for name in columns if name.isidentifier()] if isinstance(columns, tuple) else []
+    unnamed = [name for name in names if name not in words]
+    return unnamed if len(unnamed) < len(names) else []
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_a_sentence_names_every_column_that_is_checked(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in made.release.claims:
+            unnamed = find_unnamed_columns(made, claim)
+            assert not unnamed, (
+                f'{kind.__name__}, example "{made.example.name}": the meaning of the claim "{claim.property}", '
+                f'"{claim.meaning}", does not name {unnamed}, of which it is checked, too: name all, or leave those '
+                "out of which it is not true"
+            )
+
+
+def test_a_sentence_about_one_of_two_columns_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = made.release.claims[0]
+    assert "occupation, disease" in claim.meaning and find_unnamed_columns(made, claim) == []
+    short = claim.model_copy(update={"meaning": claim.meaning.replace("occupation, disease", "occupation")})
+    assert find_unnamed_columns(made, short) == ["disease"]
 
 
 COUNTS_TOLD = ("publish_patterns", "publish_rules")

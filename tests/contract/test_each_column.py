@@ -166,6 +166,35 @@ def find_unseen_value(made: Made, claim: Claim, name: str) -> str:
     return f"{len(unseen)} of the {len(values)} values" if len(unseen) == len(values) or (few and unseen) else ""
 
 
+def forge_rows(made: Made, name: str, rows: range) -> pl.Series:
+    """The column with cells that nobody has in some rows."""
+    shown, strange = made.release.data.frame[name], list(forge_column(made, name))[-1]
+    cells, odd = shown.cast(strange.dtype).to_list(), strange.to_list()
+    return pl.Series(name, [odd[row] if row in rows else cell for row, cell in enumerate(cells)], strange.dtype)
+
+
+def find_unread_rows(made: Made, claim: Claim, name: str) -> str:
+    """Which rows a check does not look at: it notices forged cells at one end of a column and not at the other."""
+    size = len(made.release.data)
+    ends = {"first": range(size // 4), "last": range(size - size // 4, size)}
+    noticed = {end: breaks(made, claim, forge_rows(made, name, rows)) for end, rows in ends.items()}
+    return next((end for end in noticed if not noticed[end]), "") if any(noticed.values()) else ""
+
+
+@each
+def test_a_check_looks_at_every_row(kind: type[sf.Method]) -> None:
+    for made in make_all(kind)[:3]:
+        stated = made.release.changes if made.is_table else ()
+        for change in [change for change in stated if change.kind not in UNBOUND][:3]:
+            for claim in [one for one in made.release.claims if not checks.CHECKS[one.measure].of_the_rest]:
+                end = find_unread_rows(made, claim, change.column)
+                assert not end, (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" notices forged cells '
+                    f'of "{change.column}" at one end of the table, and not in the {end} quarter of its rows: let it '
+                    "look at every row"
+                )
+
+
 FEW = 2
 """As many values, such as two ends, are each looked at by a claim of a least number."""
 MOST_VALUES = 5
@@ -302,3 +331,17 @@ def test_a_check_with_too_much_tolerance_is_noticed(monkeypatch: pytest.MonkeyPa
 def test_examples_have_names_of_their_own() -> None:
     names = [example.name for example in METHOD_EXAMPLES]
     assert len(set(names)) == len(names), "two examples share a name: messages could not tell them apart"
+
+
+def test_a_check_of_some_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = made.release.claims[1]
+    assert find_unread_rows(made, claim, "age") == ""
+    whole = checks.CHECKS[claim.measure]
+
+    def measure_head(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
+        published, original = (t.with_frame(t.frame.head(50)) for t in (evidence.published, evidence.original))
+        return whole.measure(replace(evidence, published=published, original=original, rows=None), arguments)
+
+    monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure_head))
+    assert find_unread_rows(made, claim, "age") == "last"

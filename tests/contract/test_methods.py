@@ -53,7 +53,10 @@ def test_the_input_is_not_changed(example: Example) -> None:
     data = example.data()
     before = copy.deepcopy(cells_of(data))
     released(example, data)
-    assert cells_of(data) == before
+    assert cells_of(data) == before, (
+        f"{type(example.subject).__name__} changes the data that it is given: make new frames (`with_columns`) and "
+        "arrays, and change nothing in place"
+    )
 
 
 @each

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Cells that are missing in the originals: a method refuses them or leaves them missing, and never makes up a value."""
+"""Cells that are missing in the originals: a method refuses them or leaves them missing, and never makes up a value.
+
+The loss of such data is the share that its kind of change says, too: of all cells, or of those that are not empty.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from sfumato.change import ChangeKind
 from sfumato.measure.changes import measure_changes, refuse_false_statements
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_once, released
+from tests.contract.test_statements import explain_wrong_loss
 
 TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
 UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
@@ -57,7 +61,7 @@ def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
         return
     except Exception as crash:
         pytest.fail(f"it crashes where cells are missing ({crash!r}): leave them missing, or refuse with a DataError")
-    wrong = explain_lost_gaps(release, table)
+    wrong = explain_lost_gaps(release, table) or explain_wrong_loss(Made(example, table, release))
     assert not wrong, f"of data with missing cells: {wrong}"
 
 

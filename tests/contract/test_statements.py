@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import ClassVar
 
+import polars as pl
 import pytest
 
 import sfumato as sf
@@ -67,6 +68,46 @@ def test_the_kind_of_change_is_true_and_no_other_tells_more(kind: type[sf.Method
             f"{kind.__name__} states ChangeKind.{change.name}, and ChangeKind.{exact.name}, "
             f'"{exact.meaning.words}", is true of all these columns in all of its examples and tells more: state that'
         )
+
+
+OF_THEIR_TYPE = {
+    ChangeKind.KEPT, ChangeKind.ROUNDED, ChangeKind.CAPPED, ChangeKind.MEANS, ChangeKind.NOISE, ChangeKind.INTERVALS,
+    ChangeKind.SWAPPED,
+}  # fmt: skip
+"""Kinds of change that make numbers of numbers, dates of dates and words of words."""
+
+
+def name_type(column: pl.Series) -> str:
+    """The type of a column; all types of numbers are one."""
+    return "numbers" if column.dtype.is_numeric() else str(column.dtype)
+
+
+def explain_new_types(made: Made) -> str:
+    """Which columns are of another type than their originals, though their kind of change keeps it, with the cure."""
+    for change in made.release.changes:
+        if change.kind in OF_THEIR_TYPE and not change.starred:
+            was, now = (name_type(frame[change.column]) for frame in (made.originals, made.release.data.frame))
+            if was != now:
+                return (
+                    f'"{change.column}" is stated as "{change.kind.meaning.words}", and is published as {now} where it '
+                    f"was {was}: cast it to the type of its column, so that readers and checks find what they expect"
+                )
+    return ""
+
+
+@each
+def test_a_column_stays_of_its_type(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        wrong = explain_new_types(made) if made.is_table else ""
+        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+
+
+def test_a_new_type_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    assert explain_new_types(made) == ""
+    texts = made.release.data.frame.with_columns(pl.col("age").cast(pl.String))
+    forged = made._replace(release=replace(made.release, data=made.release.data.with_frame(texts)))
+    assert "published as String where it was numbers" in explain_new_types(forged)
 
 
 def count_stated_loss(made: Made) -> float | None:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.field_docs import find_field_doc
+from sfumato.protect.named_columns import list_published_columns
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
 from tests.contract.examples import METHOD_EXAMPLES, Example
@@ -21,7 +24,6 @@ from tests.contract.runs import policy_of
 
 FILES = {("SuppressEntries", "private")}
 """Fields in which a single text is a file."""
-PARTNER = sf.RandomizeResponse(column="salary_level", p=0.9, categories="from_data")
 
 
 class WrongField(NamedTuple):
@@ -29,7 +31,13 @@ class WrongField(NamedTuple):
 
     example: Example
     field: str
-    column: str
+    meant: str
+    """The column of the table that the wrong name is nearest to."""
+
+    @property
+    def column(self) -> str:
+        """The wrong name: the last letter twice."""
+        return misspell(self.meant)
 
     def __str__(self) -> str:
         """The name of the test."""
@@ -43,18 +51,36 @@ def list_wrong_fields() -> Iterator[WrongField]:
         kind = type(example.subject)
         if example.subject.shape != "table":
             continue
+        meant = list_published_columns(load(example.data))[0]
         for field in kind.model_fields:
             doc = find_field_doc(kind, field) or ""
             if "column" in doc.lower() and (kind, field) not in tried:
-                for given in guess_values("agee", (kind.__name__, field) in FILES):
+                for given in guess_values(misspell(meant), (kind.__name__, field) in FILES):
                     try:
                         stated = {**example.subject.model_dump(mode="json"), field: given}
                         method = kind.model_validate(stated)
                     except (ValidationError, sf.SfumatoError):
                         continue  # the field takes another form
                     tried.add((kind, field))
-                    yield WrongField(replace(example, subject=method), field, "agee")
+                    yield WrongField(replace(example, subject=method), field, meant)
                     break
+
+
+@cache
+def load(data: Callable[[], sf.Table]) -> sf.Table:
+    """The data of examples, which several share."""
+    return data()
+
+
+def misspell(name: str) -> str:
+    """A name that no table has."""
+    return name + name[-1]
+
+
+def choose_partner(table: sf.Table) -> sf.Method:
+    """A method that fits beside another: it treats the last column of words."""
+    words = [name for name in list_published_columns(table) if table.frame[name].dtype == pl.String]
+    return sf.RandomizeResponse(column=words[-1], p=0.9, categories="from_data")
 
 
 def guess_values(name: str, is_file: bool) -> Iterator[Any]:
@@ -80,7 +106,8 @@ def test_a_column_that_is_not_there_is_refused_by_its_name(wrong: WrongField) ->
         released(wrong.example, wrong.example.data())
     except sf.SfumatoError as refusal:
         assert f'"{wrong.column}"' in str(refusal), f"the refusal ({refusal}) does not name the column: {cure}"
-        assert 'did you mean "age"?' in str(refusal), f"the refusal ({refusal}) does not ask which was meant: {cure}"
+        asked = f'did you mean "{wrong.meant}"?'
+        assert asked in str(refusal), f"the refusal ({refusal}) does not ask which was meant: {cure}"
     except Exception as crash:
         pytest.fail(f"it crashes ({crash!r}): {cure}")
     else:
@@ -91,7 +118,8 @@ def test_a_column_that_is_not_there_is_refused_by_its_name(wrong: WrongField) ->
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
 def test_it_is_refused_by_its_name_beside_another_method(wrong: WrongField, first: bool, tmp_path: Path) -> None:
     data = wrong.example.data()
-    order = (wrong.example.subject, PARTNER) if first else (PARTNER, wrong.example.subject)
+    partner = choose_partner(data)
+    order = (wrong.example.subject, partner) if first else (partner, wrong.example.subject)
     policy = policy_of(wrong.example, data, tmp_path).model_copy(update={"protect": order})
     try:
         apply_methods(policy, data, Randomness.seeded(1))

@@ -322,10 +322,11 @@ def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
 
 def _compute_swap_losses(done: Sequence[_SwappedColumn], known: Sequence[tuple[Ints, int]]) -> dict[str, Number]:
     cells = sum(len(swapped.old) for swapped in done)
+    values = sum(int((swapped.old < len(swapped.values)).sum()) for swapped in done)  # a missing cell has none
     changed = sum(len(swapped.changed) for swapped in done)
     distances = [measure_joint_distance(known, swapped.old, swapped.new, len(swapped.values) + 1) for swapped in done]
     return {
-        "loss": round(changed / cells, 12),
+        "loss": round(changed / values, 12) if values else 0.0,
         "changed_cells": changed,
         "joint_total_variation": round(sum(distances) / len(distances), 12),
         "marginal_shift": sum(swapped.shift for swapped in done),

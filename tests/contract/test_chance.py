@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Chance comes from the randomness that is given, else from a secure one, and follows the law that is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import erf, log, sqrt
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.protect.method import KeyedMethod
+from sfumato.randomness import Randomness
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.mode_examples import MODE_EXAMPLES
+from tests.contract.releases import make_once, released
+
+CHANCE = tuple(one for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if one.subject.by_chance)
+each = pytest.mark.parametrize("example", CHANCE, ids=lambda example: example.name)
+WITHOUT_CHANCE = ("discretize", "intervals")
+"""Kinds of laws by which the same cell is always published alike."""
+DRAW = "draw with `(randomness or Randomness.secure()).generator()`, and with nothing else"
+
+
+def list_drawn(release: sf.Release) -> list[str]:
+    """The published columns whose law says that they were drawn; without laws, all of a table."""
+    laws = release.public
+    shown = release.data.frame.columns if isinstance(release.data, sf.Table) else []
+    return [
+        name for name in shown if (not laws or name in laws) and laws.get(name, {}).get("kind") not in WITHOUT_CHANCE
+    ]
+
+
+def explain_same_draws(example: Example, first: sf.Release, second: sf.Release) -> str:
+    """What is the same in releases of two seeds, with the cure; empty if all that is drawn differs."""
+    if not isinstance(first.data, sf.Table):
+        same = ["everything"] if first.data == second.data and not isinstance(example.subject, KeyedMethod) else []
+    elif not first.public:
+        same = ["everything"] if first.data.frame.equals(second.data.frame) else []
+    else:
+        same = [name for name in list_drawn(first) if first.data.frame[name].equals(second.data.frame[name])]
+    return f"two seeds give the same {', '.join(same)}: {DRAW}" if same else ""
+
+
+@each
+def test_another_seed_is_another_release(example: Example) -> None:
+    made = make_once(example)
+    wrong = explain_same_draws(example, made.release, released(example, example.data(), 2))
+    assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def release_by_default(example: Example, data: Any) -> sf.Release:
+    """A release for which nobody gives a randomness, where the secure one is that of the first seed."""
+    with mock.patch.object(Randomness, "secure", lambda: Randomness.seeded(1)):
+        if isinstance(example.subject, KeyedMethod):
+            return example.subject.protect(data, example.subject.new_key(data))
+        release: sf.Release = example.subject.protect(data)
+        return release
+
+
+@each
+def test_chance_is_secure_unless_it_is_given(example: Example) -> None:
+    made = make_once(example)
+    assert release_by_default(example, example.data()).data == made.release.data, (
+        f"{type(example.subject).__name__}: if nobody gives a randomness, it does not draw from `Randomness.secure()`, "
+        f"and whoever guesses its draws undoes them: {DRAW}"
+    )
+
+
+FEW_ROWS = 12
+"""So few that the largest of their draws is not the largest that could have been drawn."""
+
+
+def list_few_row_limits(example: Example) -> list[list[tuple[str, str]]]:
+    """The limits of releases of a few rows, for some seeds; none if there are too few to protect."""
+    data = example.data()
+    few = data.with_frame(data.frame.head(FEW_ROWS))
+    try:
+        made = [released(example, few, seed) for seed in (1, 2, 3)]
+    except sf.SfumatoError:
+        return []
+    return [[(claim.property, f"{claim.threshold:g}") for claim in release.claims] for release in made]
+
+
+@pytest.mark.parametrize(
+    "example", [one for one in CHANCE if one.subject.shape == "table"], ids=lambda example: example.name
+)
+def test_limits_do_not_depend_on_the_draws(example: Example) -> None:
+    limits = list_few_row_limits(example)
+    assert all(one == limits[0] for one in limits), (
+        f"{type(example.subject).__name__}: a claim of {FEW_ROWS} rows promises another limit for another seed "
+        f"({limits}): take it from the fields, never from what was drawn, which it would tell"
+    )
+
+
+ROWS = 60_000
+"""How many rows a law is compared with: they show a scale of 10 where it is 10.5."""
+MOST = sqrt(log(2 / 1e-9) / 2)
+"""A distance of distributions, times the root of the number of draws: chance exceeds it once in 10⁹ times (Massart)."""
+
+
+def repeat_rows(table: sf.Table) -> sf.Table:
+    """The table again and again, each time with other people."""
+    times = ROWS // len(table) + 1
+    copies = [
+        table.frame.with_columns(pl.col(table.identifying).cast(pl.String) + f" {number}") for number in range(times)
+    ]
+    return table.with_frame(pl.concat(copies))
+
+
+def measure_noise(law: Mapping[str, Any], before: pl.Series, after: pl.Series) -> float:
+    """How far what was added is from the law, by its distribution function at every difference, rounded to the step."""
+    both = pl.DataFrame({"was": before.to_physical().cast(pl.Float64), "now": after.to_physical().cast(pl.Float64)})
+    both = both.drop_nulls()
+    added, counts = np.unique((both["now"] - both["was"]).to_numpy(), return_counts=True)
+    edges = (added + law["step"] / 2) / law["scale"]
+    if law["kind"] == "uniform":
+        expected = np.clip((edges + 1) / 2, 0, 1)
+    else:
+        expected = np.array([(1 + erf(edge / sqrt(2))) / 2 for edge in edges])
+    return float(np.abs(np.cumsum(counts) / len(both) - expected).max()) * sqrt(len(both))
+
+
+def measure_answers(law: Mapping[str, Any], before: pl.Series, after: pl.Series) -> float:
+    """How far the share of true answers is from the law; that there is none may be an answer."""
+    true = before.cast(pl.String).eq_missing(after.cast(pl.String))
+    true = true if None in law["categories"] else true.filter(before.is_not_null())
+    return abs(int(true.sum()) / len(true) - float(law["p"])) * sqrt(len(true))
+
+
+COMPARED = {"uniform": measure_noise, "gaussian": measure_noise, "warner": measure_answers, "k_ary": measure_answers}
+"""How cells are compared with each kind of law; claims and tests of their own compare the others."""
+WITHOUT_LAWS = ("synthesize",)
+"""What is drawn from a model has no original."""
+
+
+def explain_wrong_law(release: sf.Release, table: sf.Table) -> str:
+    """Which published law is not that of the cells, with the cure; empty if none."""
+    for name in list_drawn(release):
+        law, columns = release.public.get(name, {}), (table.frame[name], release.data.frame[name])
+        compare = COMPARED.get(law.get("kind", ""))
+        far = 0.0 if compare is None else compare(law, *columns)
+        if far > MOST:
+            return (
+                f'the law that it publishes for "{name}" ({law}) is not that of its cells: in {len(table)} rows, their '
+                f"distributions are {far:.1f} / √n apart, where chance allows {MOST:.1f}. Let `details.public` say "
+                "what is drawn (a whole number from −d to d is uniform noise of scale d + ½ and step 1), or repair the "
+                "draws"
+            )
+    return ""
+
+
+def has_compared_law(example: Example) -> bool:
+    """Whether the test below knows what some law of its release says."""
+    made = make_once(example)
+    return made.is_table and any(law.get("kind") in COMPARED for law in made.release.public.values())
+
+
+LAWFUL = [one for one in CHANCE if one.subject.method not in WITHOUT_LAWS and has_compared_law(one)]
+
+
+@pytest.mark.parametrize("example", LAWFUL, ids=lambda example: example.name)
+def test_the_published_law_is_that_of_the_cells(example: Example) -> None:
+    table = repeat_rows(example.data())
+    wrong = explain_wrong_law(released(example, table), table)
+    assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def take_example(name: str) -> Example:
+    return next(one for one in METHOD_EXAMPLES if one.name == name)
+
+
+@pytest.mark.parametrize(("name", "part"), [("add noise", "scale"), ("randomize response", "p")])
+def test_a_wrong_law_is_noticed(name: str, part: str) -> None:
+    example = take_example(name)
+    table = repeat_rows(example.data())
+    release = released(example, table)
+    assert explain_wrong_law(release, table) == ""
+    wrong = {column: {**law, part: law[part] * 0.9} for column, law in release.public.items()}
+    forged = replace(release, details=replace(release.details, public=wrong))
+    assert "is not that of its cells" in explain_wrong_law(forged, table)
+
+
+def test_a_limit_that_was_drawn_is_noticed() -> None:
+    class Telling(sf.AddNoise):
+        """Promises what came out."""
+
+        def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
+            release = super().protect(data, randomness)
+            largest = float(max(release.data.frame["age"].to_list()))
+            claim = release.claims[0].model_copy(update={"threshold": largest})
+            return replace(release, claims=(claim, *release.claims[1:]))
+
+    example = take_example("add noise")
+    telling = replace(example, subject=Telling.model_construct(**dict(example.subject)))
+    honest, told = list_few_row_limits(example), list_few_row_limits(telling)
+    assert honest and honest[0] == honest[1] and told[0] != told[1]
+
+
+def test_chance_of_ones_own_is_noticed() -> None:
+    class Predictable(sf.AddNoise):
+        """Noise that anybody can draw again."""
+
+        def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
+            return super().protect(data, Randomness.seeded(7))
+
+    example = take_example("add noise")
+    data = example.data()
+    predictable = replace(example, subject=Predictable.model_construct(**dict(example.subject)))
+    one, two = (released(predictable, data, seed) for seed in (1, 2))
+    assert "two seeds give the same age" in explain_same_draws(predictable, one, two)
+    assert release_by_default(predictable, data).data != make_once(example).release.data

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Another value of a field is another release that keeps its claims: no field is read by halves, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+from pydantic import ValidationError
+
+import sfumato as sf
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import Made, make_once, released
+from tests.contract.test_modes import list_options
+
+QUIET = {
+    ("add_noise", "exact_range"), ("encode_for_trees", "min_width"), ("encode_for_trees", "permute"),
+    ("k_optimize", "suppress"), ("partition", "relaxed"), ("suppress_entries", "blanking_factor"),
+    ("suppress_entries", "min_support"), ("suppress_entries", "prior"), ("swap_confidential", "group_share"),
+    ("synthesize", "copies"),
+}  # fmt: skip
+"""Fields that make no difference to the data of their method's example; `tests/protect` gives them other values."""
+SEARCHES = ("search", "seconds", "metric", "memory", "solver")
+"""How something is searched may give the same."""
+
+
+class OtherField(NamedTuple):
+    """A method with another value in one of its fields."""
+
+    example: Example
+    """The example as it is."""
+    field: str
+    subject: sf.Method
+
+    def __str__(self) -> str:
+        """The name of the test."""
+        return f"{self.example.name}: {self.field}"
+
+
+def guess_others(value: Any, hint: Any) -> Iterator[Any]:
+    """Other values that a field may take in place of a number, a choice or a word; none for anything else."""
+    choices = [option for option in list_options(hint) if option != value]
+    if choices:
+        yield from choices
+    elif isinstance(value, int):
+        yield from (value * 2, value + 1)
+    elif isinstance(value, float):
+        yield from (value * 4, value / 2)
+    elif isinstance(value, str):
+        yield "zz another"
+
+
+def list_other_fields() -> Iterator[OtherField]:
+    """For the first example of each method, one other value of each field that is a number, a choice or a word."""
+    tried = set()
+    for example in METHOD_EXAMPLES:
+        kind = type(example.subject)
+        if example.subject.shape != "table" or example.subject.gives != "table" or kind in tried:
+            continue
+        tried.add(kind)
+        columns = make_once(example).data.frame.columns
+        for field, information in kind.model_fields.items():
+            value = getattr(example.subject, field)
+            if field in ("method", *SEARCHES) or (example.subject.method, field) in QUIET or value in columns:
+                continue
+            for other in guess_others(value, information.annotation):
+                try:
+                    subject = kind.model_validate({**example.subject.model_dump(mode="json"), field: other})
+                except (ValidationError, sf.SfumatoError):
+                    continue
+                yield OtherField(example, field, subject)
+                break
+
+
+def describe(release: sf.Release) -> list[tuple[str, float]]:
+    """What claims promise."""
+    return [(claim.property, float(claim.threshold)) for claim in release.claims]
+
+
+def explain_unread(made: Made, other: sf.Release, field: str) -> str:
+    """Whether another value of a field left the release as it was, or broke its claims, with the cure."""
+    broken = [finding.title() for finding in sf.check(other, made.data) if not finding.holds]
+    if broken:
+        return f"with another `{field}`, {'; '.join(broken)} does not hold: let `protect` and the claim read the field"
+    if other.data == made.release.data and describe(other) == describe(made.release):
+        return (
+            f"with another `{field}` it publishes and claims the same: let `protect` read the field, or choose data "
+            "for its example in which it makes a difference"
+        )
+    return ""
+
+
+OTHERS = tuple(list_other_fields())
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+def test_another_value_of_a_field_is_another_release(other: OtherField) -> None:
+    made = make_once(other.example)
+    try:
+        release = released(replace(other.example, subject=other.subject), made.data)
+    except sf.SfumatoError:
+        return
+    wrong = explain_unread(made, release, other.field)
+    assert not wrong, f"{type(other.subject).__name__}: {wrong}"
+
+
+def test_a_field_that_is_not_read_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    assert "publishes and claims the same" in explain_unread(made, made.release, "min_count")
+    fields = {(type(other.subject).__name__, other.field) for other in OTHERS}
+    assert {("GroupRareValues", "label"), ("TopCode", "share"), ("RoundNumbers", "step")} <= fields

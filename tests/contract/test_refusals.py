@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""A refusal says what is wrong with the data and never a cell of it: errors end in logs, and in mails to strangers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import ChangeKind
+from sfumato.errors import DataError
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import Made, make_once, released
+
+TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
+UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
+FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
+
+
+class OddCell(NamedTuple):
+    """A cell that a method may have to refuse."""
+
+    value: Any
+    spellings: tuple[str, ...]
+    """What a message would hold if it told the cell; digits of numbers without their commas and exponents."""
+
+
+def list_odd_cells(column: pl.Series) -> Iterator[OddCell]:
+    """Cells that the type of a column allows and nobody expects."""
+    if column.dtype == pl.Date:
+        yield OddCell(FIRST_DAY, ("0001-01-01", "719162"))
+        yield OddCell(LAST_DAY, ("9999-12-31", "2932896"))
+    elif column.dtype.is_integer():
+        yield OddCell(987_654_321_987_654_321, ("98765432",))
+        yield OddCell(-987_654_321_987_654_321, ("98765432",))
+    elif column.dtype.is_float():
+        yield OddCell(9.87654321e200, ("98765432",))
+        yield OddCell(9.87654321e-200, ("98765432",))
+    elif column.dtype == pl.String:
+        yield OddCell("zz987654321zz", ("98765432",))
+
+
+def put_odd_cell(table: sf.Table, name: str, cell: OddCell) -> sf.Table:
+    """The table with the cell in one row."""
+    column = table.frame[name]
+    return table.with_frame(
+        table.frame.with_columns(pl.concat([column.head(-1), pl.Series(name, [cell.value], column.dtype)]))
+    )
+
+
+def find_told_cell(message: str, cell: OddCell) -> bool:
+    """Whether a message spells the cell."""
+    plain = re.sub(r"(?<=\d)[,_ .'’](?=\d)", "", message)
+    return any(spelling in text for text in (message, plain) for spelling in cell.spellings)
+
+
+def choose_columns(made: Made) -> list[str]:
+    """One column of each type that the method says it changed."""
+    changed = [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
+    return list({str(made.data.frame[name].dtype): name for name in changed}.values())
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_a_refusal_tells_no_cell(example: Example) -> None:
+    made, method = make_once(example), type(example.subject).__name__
+    for name in choose_columns(made):
+        for cell in list_odd_cells(made.data.frame[name]):
+            try:
+                released(example, put_odd_cell(made.data, name, cell))
+            except sf.SfumatoError as refusal:
+                told = find_told_cell(str(refusal), cell)
+                assert not told, (
+                    f'{method}: a refusal tells a cell of "{name}" ({refusal}): say the column, '
+                    "how many rows have such cells, and what to do about them, never a value"
+                )
+            except Exception as crash:
+                pytest.fail(
+                    f'{method} crashes if one cell of "{name}" is {cell.value!r} ({crash!r}): '
+                    "refuse it with an error of errors.py that says how many rows have such cells, or protect it"
+                )
+
+
+def test_a_told_cell_is_noticed() -> None:
+    cells = {
+        str(cell.value): cell
+        for kind in (pl.Date, pl.Int64, pl.Float64, pl.String)
+        for cell in list_odd_cells(pl.Series([], dtype=kind))
+    }
+    assert len(cells) == 7
+    for told in (
+        "9.87654321e+200",
+        "987,654,321,987,654,321",
+        "zz987654321zz",
+        "9999-12-31",
+        "day 2932896",
+        "0001-01-01",
+    ):
+        assert any(
+            find_told_cell(str(DataError(f'table: 1 row of "x" holds {told}')), cell) for cell in cells.values()
+        ), told
+    assert not any(find_told_cell('table: 1 row of "x", in the years 1 to 9999', cell) for cell in cells.values())
