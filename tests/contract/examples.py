@@ -23,6 +23,11 @@ def people(size: int = 400, seed: int = 7) -> sf.Table:
     return sf.Table.of(generate_population(size, seed), list_population_roles(), build_population_hierarchies())
 
 
+def some_people() -> sf.Table:
+    """So few that an integer program is solved at once."""
+    return people(250)
+
+
 def few_people() -> sf.Table:
     """So few that a search over all cuts ends at once, whatever else the machine does."""
     return few_columns(80)
@@ -197,7 +202,7 @@ METHOD_EXAMPLES = (
         few_columns,
         secrets=("female",),
     ),
-    Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), people),
+    Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), some_people),
     Example(
         "swap confidential, proportional",
         sf.SwapConfidential(column="disease", share=0.5, search="proportional"),

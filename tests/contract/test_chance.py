@@ -161,11 +161,13 @@ def has_compared_law(example: Example) -> bool:
     return made.is_table and any(law.get("kind") in COMPARED for law in made.release.public.values())
 
 
-LAWFUL = [one for one in CHANCE if one.subject.method not in WITHOUT_LAWS and has_compared_law(one)]
+LAWFUL = [one for one in CHANCE if one.subject.shape == "table" and one.subject.method not in WITHOUT_LAWS]
 
 
 @pytest.mark.parametrize("example", LAWFUL, ids=lambda example: example.name)
 def test_the_published_law_is_that_of_the_cells(example: Example) -> None:
+    if not has_compared_law(example):
+        return
     table = repeat_rows(example.data())
     wrong = explain_wrong_law(released(example, table), table)
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"

@@ -34,9 +34,9 @@ def list_twice_named() -> Iterator[TwiceNamed]:
     widest: dict[tuple[type, str], tuple[Example, tuple[str, ...]]] = {}
     for example in METHOD_EXAMPLES:
         if example.subject.shape == example.subject.gives == "table":
+            names = example.data().frame.columns
             for field in type(example.subject).model_fields:
-                given, names = getattr(example.subject, field), make_once(example).data.frame.columns
-                key = type(example.subject), field
+                given, key = getattr(example.subject, field), (type(example.subject), field)
                 named = given if isinstance(given, tuple) and set(given) <= set(names) else ()
                 if len(named) > len(widest.get(key, (example, ()))[1]):
                     widest[key] = example, named

@@ -60,7 +60,7 @@ def list_other_fields() -> Iterator[OtherField]:
         if example.subject.shape != "table" or example.subject.gives != "table" or kind in tried:
             continue
         tried.add(kind)
-        columns = make_once(example).data.frame.columns
+        columns = example.data().frame.columns
         for field, information in kind.model_fields.items():
             value = getattr(example.subject, field)
             if field in ("method", *SEARCHES) or (example.subject.method, field) in QUIET or value in columns:
