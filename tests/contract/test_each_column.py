@@ -167,10 +167,11 @@ def find_unseen_value(made: Made, claim: Claim, name: str) -> str:
 
 
 def forge_rows(made: Made, name: str, rows: range) -> pl.Series:
-    """The column with cells that nobody has in some rows."""
+    """The column with cells that nobody has in some rows; where a cell is missing, nothing is put."""
     shown, strange = made.release.data.frame[name], list(forge_column(made, name))[-1]
     cells, odd = shown.cast(strange.dtype).to_list(), strange.to_list()
-    return pl.Series(name, [odd[row] if row in rows else cell for row, cell in enumerate(cells)], strange.dtype)
+    forged = [cell if row not in rows or cell is None else odd[row] for row, cell in enumerate(cells)]
+    return pl.Series(name, forged, strange.dtype)
 
 
 def find_unread_rows(made: Made, claim: Claim, name: str) -> str:
@@ -186,7 +187,7 @@ def test_a_check_looks_at_every_row(kind: type[sf.Method]) -> None:
     for made in make_all(kind)[:3]:
         stated = made.release.changes if made.is_table else ()
         for change in [change for change in stated if change.kind not in UNBOUND][:3]:
-            for claim in [one for one in made.release.claims if not checks.CHECKS[one.measure].of_the_rest]:
+            for claim in made.release.claims:
                 end = find_unread_rows(made, claim, change.column)
                 assert not end, (
                     f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" notices forged cells '
