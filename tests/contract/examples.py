@@ -177,7 +177,11 @@ METHOD_EXAMPLES = (
     Example("microaggregate", sf.Microaggregate(k=4), numbers),
     Example("group rare values", sf.GroupRareValues(columns=("occupation", "disease"), min_count=20), people),
     Example("top code", sf.TopCode(columns="age", k=5), people),
-    Example("top code, both ends", sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}), numbers),
+    Example(
+        "top code, both ends",
+        sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}, floors={"weight": 10}),
+        numbers,
+    ),
     Example("round numbers", sf.RoundNumbers(columns="age", step=5), people, limits={"largest_rounding": 2.5}),
     Example(
         "round numbers, by decimals",

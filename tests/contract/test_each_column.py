@@ -105,6 +105,21 @@ def restore_cells(made: Made, name: str) -> Iterator[pl.Series]:
         yield pl.Series(name, [*cells[:row], truth[row], *cells[row + 1 :]], dtype=kind)
 
 
+def spoil_cell(made: Made, name: str) -> Iterator[pl.Series]:
+    """By a rule that says what becomes of a value: the column with a changed cell's value in place of a kept one."""
+    stated = {change.kind for change in made.release.changes if change.column == name}
+    shown, truth = made.release.data.frame[name], made.originals[name].cast(pl.String).to_list()
+    texts = shown.cast(pl.String).to_list()
+    kept = [row for row, text in enumerate(texts) if text is not None and text == truth[row]]
+    others = [
+        row for row, text in enumerate(texts) if text not in (truth[row], None, texts[kept[-1]] if kept else None)
+    ]
+    if kept and others and all(kind.meaning.read_rule for kind in stated):
+        cells = shown.to_list()
+        cells[kept[-1]] = cells[others[0]]
+        yield pl.Series(name, cells, dtype=shown.dtype)
+
+
 def find_unbound(made: Made, name: str) -> str:
     """What could be published in a changed column without breaking any claim; empty if nothing."""
     shown, size = made.release.data.frame[name], len(made.release.data)
@@ -112,6 +127,12 @@ def find_unbound(made: Made, name: str) -> str:
     half = pl.concat([shown.head(size // 2).cast(strange.dtype, strict=False), strange.tail(size - size // 2)])
     tried = [("cells that nobody has, in the last half of the rows,", half)]
     tried += [("an original in place of a changed cell", forged) for forged in restore_cells(made, name)]
+    if not made.example.subject.by_chance:
+        moved = shown.gather([*range(size // 3, size), *range(size // 3)])
+        tried += [
+            ("its cells in other rows", moved),
+            *(("a cell changed for nothing", one) for one in spoil_cell(made, name)),
+        ]
     for what, forged in tried:
         same = forged.to_list() == shown.to_list()
         if not same and not any(breaks(made, claim, forged) for claim in made.release.claims):
@@ -314,6 +335,12 @@ def test_a_column_without_a_claim_is_noticed() -> None:
     assert find_unbound(made, "weight") == ""
     claims = tuple(claim for claim in made.release.claims if claim.measure != "numbers_between_steps")
     assert "an original" in find_unbound(made._replace(release=replace(made.release, claims=claims)), "weight")
+    capped = make_once(CAPPED)
+    claims = tuple(claim for claim in capped.release.claims if claim.measure != "miscoded_cells")
+    assert find_unbound(capped, "age") == ""
+    assert "in other rows" in find_unbound(capped._replace(release=replace(capped.release, claims=claims)), "age")
+    (spoilt,) = spoil_cell(capped, "age")
+    assert sum(was != now for was, now in zip(spoilt, capped.release.data.frame["age"], strict=True)) == 1
     assert "nobody" in find_unbound(made._replace(release=replace(made.release, claims=())), "weight")
 
 

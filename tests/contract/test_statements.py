@@ -161,6 +161,29 @@ def test_the_loss_is_that_of_its_kind_of_change(kind: type[sf.Method]) -> None:
         assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
 
 
+FEW_VALUES = 2
+
+
+def find_few_new_values(examples: Iterable[Made]) -> ChangeKind | None:
+    """A kind of change that makes one or two new values in every example, and whose line allows any number."""
+    most: dict[ChangeKind, int] = {}
+    for made in examples:
+        for kind, columns in group_columns(made).items():
+            new = [{now for was, now in zip(*pair[:2], strict=True) if was != now} for pair in columns.values()]
+            most[kind] = max(most.get(kind, 0), *map(len, new))
+    lax = [kind for kind, count in most.items() if 0 < count <= FEW_VALUES and kind.meaning.most_new_values is None]
+    return next((kind for kind in lax if CellDifference.OTHER in kind.meaning.differences), None)
+
+
+@each
+def test_a_kind_that_makes_few_values_says_how_many(kind: type[sf.Method]) -> None:
+    lax = find_few_new_values(made for made in make_all(kind) if not is_drawn(made))
+    assert lax is None, (
+        f"{kind.__name__} states ChangeKind.{lax.name}, and at most {FEW_VALUES} new values are in a column of any "
+        f"example: give its line in change_kinds.py `most_new_values`, so that a file with more is refused"
+    )
+
+
 @each
 def test_the_report_knows_that_labels_show_the_loss(kind: type[sf.Method]) -> None:
     kinds = [change for made in make_all(kind) for change in group_columns(made)]
@@ -281,6 +304,17 @@ def test_what_is_said_falsely_of_chance_is_noticed() -> None:
     assert "utility" in explain_wrong_chance(Crowded, noise, ["age"])
     assert "say by_chance" in explain_wrong_chance(sf.RoundNumbers, noise, ["age"])
     assert "leave utility" in explain_wrong_chance(Rounded, [], [])
+
+
+def test_a_kind_that_allows_too_many_values_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "top code, both ends"))
+    assert find_few_new_values([made]) is None
+    swapped = tuple(
+        replace(change, kind=ChangeKind.SWAPPED) if change.kind is ChangeKind.CAPPED else change
+        for change in made.release.changes
+    )
+    lax = made._replace(release=replace(made.release, changes=swapped))
+    assert find_few_new_values([lax]) is ChangeKind.SWAPPED
 
 
 def test_a_wrong_loss_is_noticed() -> None:
