@@ -216,6 +216,9 @@ def test_every_method_and_attack_has_a_page() -> None:
             assert "| default |" not in text, (
                 f"docs/{folder}/{page} has a table of fields, which may become false: {cure}"
             )
+            assert folder == "attacks" or "](../attacks/" in text, (
+                f"docs/{folder}/{page} does not say which attacks to run against it: link their pages, ../attacks/…"
+            )
 
 
 def test_every_public_name_is_in_the_documentation() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints, Words
-from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
+from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
@@ -40,24 +40,18 @@ class LikelyTraces:
     def of(cls, sequences: Sequences, marks_stand: bool) -> LikelyTraces:
         """Find equal sequences, if their elements are single items."""
         from sfumato.kernels.sequences.known_points import index_rows
-        from sfumato.kernels.sequences.label_rows import select_rows
 
-        places = np.arange(len(sequences), dtype=np.int64)
-        arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
-        if sequences.codes.size == sequences.element_offsets.size - 1:
-            distinct = find_distinct_sequences(sequences)
-            codes, offsets = select_rows(sequences.codes, sequences.offsets, distinct.firsts)
-            places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
+        distinct = lay_out_traces(sequences)
         code_of = {str(item): code for code, item in enumerate(sequences.items)}
         mark = code_of.pop(MARK, -1) if marks_stand else -1
         counts = np.append(np.bincount(sequences.codes, minlength=len(sequences.items)), 1.0)
         if mark >= 0:
             counts[mark] = 0
-        weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
-        index = index_rows(*arrays, max(len(sequences.items), 1))
+        index = index_rows(*distinct.arrays, max(len(sequences.items), 1))
         if mark >= 0:
             index.sketches[index.rows[index.offsets[mark] : index.offsets[mark + 1]]] = ~np.uint64(0)
-        return cls(arrays, places, weights, index.sketches, code_of, mark, counts / counts.sum())
+        weights, chances = distinct.count_each(), counts / counts.sum()
+        return cls(distinct.arrays, distinct.places, weights, index.sketches, code_of, mark, chances)
 
     def guess(self, known: list[list[str]], own: Ints, ordered: bool, luck: Floats) -> Flags:
         """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck.

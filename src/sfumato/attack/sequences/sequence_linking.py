@@ -17,8 +17,8 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.attack.sequences.likely_traces import LikelyTraces
-from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.progress import report_progress
 from sfumato.public.marked_items import MARK
 from sfumato.randomness import Randomness
@@ -230,14 +230,9 @@ class _Searched:
     def of(cls, sequences: Sequences, order: str) -> _Searched:
         """Find equal sequences, if their elements are single items."""
         from sfumato.kernels.sequences.known_points import index_rows
-        from sfumato.kernels.sequences.label_rows import select_rows
 
-        places = np.arange(len(sequences), dtype=np.int64)
-        arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
-        if sequences.codes.size == sequences.element_offsets.size - 1:
-            distinct = find_distinct_sequences(sequences)
-            codes, offsets = select_rows(sequences.codes, sequences.offsets, distinct.firsts)
-            places, arrays = distinct.numbers, (offsets, np.arange(codes.size + 1), codes)
+        distinct = lay_out_traces(sequences)
+        arrays = distinct.arrays
         code_of = {(str(item), 0): code for code, item in enumerate(sequences.items)}
         if order != "ordered":
             repeats = _number_repeats(arrays[2], np.diff(arrays[1][arrays[0]]))
@@ -245,9 +240,8 @@ class _Searched:
             arrays = (*arrays[:2], numbers.astype(np.int32))
             pairs = (divmod(kind, len(sequences.items)) for kind in kinds.tolist())
             code_of = {(str(sequences.items[item]), repeat): code for code, (repeat, item) in enumerate(pairs)}
-        weights = np.bincount(places, minlength=arrays[0].size - 1).astype(np.int64)
         index = index_rows(*arrays, max(len(code_of), 1))
-        return cls(order == "ordered", arrays, places, weights, index, code_of)
+        return cls(order == "ordered", arrays, distinct.places, distinct.count_each(), index, code_of)
 
     def list_marks(self) -> list[int]:
         """The codes of the mark Δ."""
