@@ -25,6 +25,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
+from sfumato.attack.attack import Attack
 from sfumato.cli import commands as cli
 from sfumato.protect import METHODS, MODELS
 
@@ -206,19 +207,20 @@ def test_the_overviews_have_every_method_attack_and_model() -> None:
     assert [kind.__name__ for kind in MODELS if f"`{kind.__name__}`" not in text] == []
 
 
-def test_every_method_and_attack_has_a_page() -> None:
-    for kinds, tag, folder in ((METHODS, "method", "methods"), (ATTACKS, "attack", "attacks")):
-        for kind in kinds:
-            page = f"{kind.model_fields[tag].default}.md"
-            assert (DOCS / folder / page).is_file(), f"write docs/{folder}/{page}"
-            text = (DOCS / folder / page).read_text(encoding="utf-8")
-            cure = f"link [its fields](../policy.md#{page.removesuffix('.md')}), which are generated"
-            assert "| default |" not in text, (
-                f"docs/{folder}/{page} has a table of fields, which may become false: {cure}"
-            )
-            assert folder == "attacks" or "](../attacks/" in text, (
-                f"docs/{folder}/{page} does not say which attacks to run against it: link their pages, ../attacks/…"
-            )
+@pytest.mark.parametrize(
+    ("kind", "tag", "folder"),
+    [*((kind, "method", "methods") for kind in METHODS), *((kind, "attack", "attacks") for kind in ATTACKS)],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_every_method_and_attack_has_a_page(kind: type[sf.Method] | type[Attack], tag: str, folder: str) -> None:
+    page = f"{kind.model_fields[tag].default}.md"
+    assert (DOCS / folder / page).is_file(), f"write docs/{folder}/{page}"
+    text = (DOCS / folder / page).read_text(encoding="utf-8")
+    cure = f"link [its fields](../policy.md#{page.removesuffix('.md')}), which are generated"
+    assert "| default |" not in text, f"docs/{folder}/{page} has a table of fields, which may become false: {cure}"
+    assert folder == "attacks" or "](../attacks/" in text, (
+        f"docs/{folder}/{page} does not say which attacks to run against it: link their pages, ../attacks/…"
+    )
 
 
 def test_every_public_name_is_in_the_documentation() -> None:
