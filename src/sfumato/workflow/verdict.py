@@ -357,6 +357,8 @@ def _compare_with_guessing(told: AttackInWords) -> str:
     if told.words == _NOBODY:
         return f"The attack {name} could be tried on nobody."
     sentence = f"The strongest attack, {name}, is right for {told.risk:.1%} of those it tried"
+    if told.words == _NO_BETTER and told.risk > told.guessing:
+        return f"{sentence}, guessing for {told.guessing:.1%}: of so few, that may be luck."
     if told.words == _NO_BETTER:
         return f"{sentence}, which is no better than guessing ({told.guessing:.1%})."
     return f"{sentence}, guessing for {told.guessing:.1%}.{' That is alarming.' if told.alarming else ''}"
