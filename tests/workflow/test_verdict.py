@@ -273,7 +273,7 @@ def test_an_attack_on_nobody_is_not_called_right() -> None:
     [
         (0, 0, 0, "nobody could be tried", "The attack linking could be tried on nobody."),
         (100, 97, 97, "no better than guessing", "97.0% of those it tried, which is no better than guessing (97.0%)."),
-        (3, 2, 1, "no better than guessing", "66.7% of those it tried, guessing for 33.3%: of so few, that may be luck."),
+        (3, 2, 1, "no better than guessing", "tried, guessing for 33.3%: of so few, that may be luck."),
         (100_000, 300, 0, "less than 1 percentage point above guessing", "0.3% of those it tried, guessing for 0.0%."),
         (100_000, 1_000, 0, "1 percentage point above guessing", "1.0% of those it tried, guessing for 0.0%."),
         (100, 100, 0, "alarming: 100 percentage points above guessing", "tried, guessing for 0.0%. That is alarming."),
