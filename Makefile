@@ -8,6 +8,9 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 OUT ?= demo-out
 
+# Else every process of a test run compiles all modules and tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test spark check lint types docs bench papers lock clean
 

@@ -9,9 +9,9 @@ import sys
 ALL = (
     "startup", "whole_run", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate",
     "adversarial_rules", "suppress_entries", "truth", "linking", "itemsets", "hiding", "patterns", "encode_for_trees",
-    "c45", "encode_items", "round_trip", "sequences", "swapping", "answers", "reconstruction", "spectral",
-    "trees_on_noise", "synthesize", "rebuild", "randomness", "randomize_baskets", "parties", "parties_vertical",
-    "scale", "entries_scale",
+    "c45", "encode_items", "round_trip", "sequences", "sequence_runs", "swapping", "answers", "reconstruction",
+    "spectral", "trees_on_noise", "synthesize", "rebuild", "randomness", "randomize_baskets", "parties",
+    "parties_vertical", "scale", "entries_scale",
 )  # fmt: skip
 
 

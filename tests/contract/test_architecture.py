@@ -61,6 +61,8 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
     assert text.startswith("# SPDX-License-Identifier: MIT\n"), "begin it with # SPDX-License-Identifier: MIT"
     assert ast.get_docstring(tree), "let a docstring below the SPDX line say what the module does"
     check_arguments(tree)
+    if path.parent != SOURCE / "kernels":
+        check_compiler(tree)
     if path != SOURCE / "arrays.py":
         check_kinds_of_arrays(tree)
 
@@ -91,6 +93,15 @@ def check_arguments(tree: ast.Module) -> None:
             assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
 
 
+def check_compiler(tree: ast.Module) -> None:
+    """Stop if a module imports numba by itself: a command would load parts of it that no kernel uses."""
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        direct = [name for name in names if name.split(".")[0] == "numba"]
+        assert not direct, f"line {getattr(node, 'lineno', 0)}: import it from sfumato.kernels.compiler"
+
+
 def check_kinds_of_arrays(tree: ast.Module) -> None:
     """Stop if a kind of array is named outside of arrays.py."""
     for node in tree.body:
@@ -112,11 +123,13 @@ def test_an_import_against_the_rule_is_noticed(path: str, code: str) -> None:
         check_imports(SOURCE / path, ast.parse(code))
 
 
-def test_too_many_arguments_and_kinds_of_arrays_are_noticed() -> None:
+def test_too_many_arguments_kinds_of_arrays_and_other_compilers_are_noticed() -> None:
     with pytest.raises(AssertionError, match="11 arguments"):
         check_arguments(ast.parse(f"def f({', '.join('abcdefghijk')}): pass"))
     with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
         check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
+    with pytest.raises(AssertionError, match=r"sfumato\.kernels\.compiler"):
+        check_compiler(ast.parse("from numba.extending import intrinsic"))
 
 
 def test_rooms_are_known() -> None:

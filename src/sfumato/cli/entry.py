@@ -7,12 +7,14 @@ import sys
 from contextlib import ExitStack
 
 from sfumato.interrupts import StopSignals, ignore_late_signals, separate_errors
+from sfumato.kernels.compiler_start import own_process
 from sfumato.workflow.early_start import start_early
 
 
 def main() -> None:
     """Load the command line and run it; a signal during loading also ends in a sentence."""
     separate_errors()
+    own_process()
     stop = StopSignals()
     stop.install()
     try:

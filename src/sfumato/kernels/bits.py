@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from sfumato.kernels.compilation import compile_cached
+from sfumato.kernels.compiler import intrinsic, types
 
 
 def _count_bits(typing_context: Any, word: Any) -> Any:

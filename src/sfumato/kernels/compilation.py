@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-import numba
 import numpy as np
-from numba import types
+
+from sfumato.kernels.compiler import from_dtype, njit, types
 
 OPTIONS: dict[str, Any] = {"nogil": True, "boundscheck": False}
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
@@ -50,7 +50,7 @@ def _find_compiled_type(hint: Any) -> Any:
         return _SCALARS[hint]
     if isinstance(hint, type):
         return _TYPES[hint.__name__]
-    return types.Array(numba.from_dtype(np.dtype(_find_number(hint))), dimensions, "C")
+    return types.Array(from_dtype(np.dtype(_find_number(hint))), dimensions, "C")
 
 
 def _find_number(hint: Any) -> Any:
@@ -71,7 +71,7 @@ def compile_cached(signature: str | list[str], *, allocates: bool = True) -> Cal
     made the search for adversarial rules a fifth faster.
     """
     signatures = [read_signature(text) for text in ([signature] if isinstance(signature, str) else signature)]
-    made: Callable[[Any], Any] = numba.njit(signatures, cache=True, **OPTIONS, **({} if allocates else UNCOUNTED))
+    made: Callable[[Any], Any] = njit(signatures, cache=True, **OPTIONS, **({} if allocates else UNCOUNTED))
     return made
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import sfumato
+from sfumato.kernels.compiler_start import own_process
 from sfumato.progress import report_progress
 
 KERNELS = "sfumato.kernels.anonymity.partition"
@@ -100,6 +101,7 @@ def wait_for(answer: Future[Any], step: str) -> Any:
 def serve() -> None:
     """In the other process: call what is asked for until nobody asks any more."""
     answers = sys.stdout.buffer
+    own_process()
     with redirect_stdout(sys.stderr):
         for module in _LOADED_FIRST:
             import_module(module)

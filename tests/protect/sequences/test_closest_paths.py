@@ -33,6 +33,14 @@ def compare_all_paths(tree: PrefixTree, supports: list[int], row: list[int]) -> 
     return min(keys)[-1]
 
 
+def find_by_comparison(labels: int, length: int, rows: int) -> list[int]:
+    """The closest path of every fifth sequence, by comparing all."""
+    sequences = draw_sequences(labels, length, rows)
+    tree, starts = grow_prefix_tree(list_labels(sequences), 2)
+    supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
+    return [compare_all_paths(tree, supports.tolist(), row) for row in sequences[::5]]
+
+
 def draw_sequences(labels: int, length: int, rows: int) -> list[list[int]]:
     chance = np.random.default_rng(labels)
     drawn = chance.integers(0, labels, (rows, length))
@@ -43,22 +51,19 @@ def draw_sequences(labels: int, length: int, rows: int) -> list[list[int]]:
     return sequences
 
 
-@pytest.mark.parametrize("worthwhile", [0, 20, 10**9])  # always a smaller tree, sometimes, never
 @pytest.mark.parametrize(
     ("labels", "length", "rows"),
     [(3, 7, 400), (5, 8, 300), (150, 6, 200), (4, 90, 60), (3, 200, 60)],  # one, two and four words
 )
-def test_no_path_is_closer(
-    labels: int, length: int, rows: int, worthwhile: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(closest_paths, "WORTHWHILE", worthwhile)
-    sequences = draw_sequences(labels, length, rows)
-    listed = list_labels(sequences)
+def test_no_path_is_closer(labels: int, length: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = list_labels(draw_sequences(labels, length, rows))
     tree, starts = grow_prefix_tree(listed, 2)
     supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
-    found = find_closest(tree, supports, listed, starts)
-    for row, node in list(zip(sequences, found.tolist(), strict=True))[::5]:
-        assert node == compare_all_paths(tree, supports.tolist(), row)
+    expected = find_by_comparison(labels, length, rows)
+    for worthwhile in (0, 20, 10**9):  # always a smaller tree, sometimes, never
+        monkeypatch.setattr(closest_paths, "WORTHWHILE", worthwhile)
+        found = find_closest(tree, supports, listed, starts)
+        assert found[::5].tolist() == expected, f"WORTHWHILE = {worthwhile}"
 
 
 @pytest.mark.parametrize(("name", "value"), [("CHUNK", 7), ("TOGETHER", 3), ("ROOM", 1)])
@@ -75,9 +80,12 @@ def test_how_many_are_searched_for_together_changes_nothing(
 
 
 def test_paths_too_deep_to_be_rated_are_refused() -> None:
-    deep = [0, *([0] * (1 << 17))]
-    listed = list_labels([deep, deep, [*deep, 1]])
-    tree, starts = grow_prefix_tree(listed, 2)
+    depth = (1 << 17) + 1
+    listed = list_labels([[0] * depth, [0] * depth, [*([0] * depth), 1]])
+    # As `grow_prefix_tree` makes it, which takes long: one node a level.
+    labels, ends = np.zeros(depth + 1, dtype=np.int32), np.full(depth + 1, depth + 1)
+    tree = PrefixTree(np.arange(-1, depth), labels, np.arange(depth + 1), ends)
+    starts = np.full(3, depth)
     supports = tree.count_supports(np.bincount(starts, minlength=len(tree)))
     with pytest.raises(DataError, match="131,073 elements, and at most 131,071 can be compared"):
         find_closest(tree, supports, listed, starts)

@@ -9,29 +9,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.options import DefaultOptions
-from numba.extending import intrinsic
 
 from sfumato.kernels.bits import popcount
 from sfumato.kernels.compilation import OPTIONS, compile_cached, read_signature
+from sfumato.kernels.compiler import DefaultOptions, cgutils, intrinsic, ir, njit, types
 
 _BARE = dict(OPTIONS)
 if hasattr(DefaultOptions, "_nrt"):
     # Else numba counts who holds an array each time one is passed on, which takes longer than the search itself.
     _BARE["_nrt"] = False
 
-part: Any = numba.njit(forceinline=True, **_BARE)
+part: Any = njit(forceinline=True, **_BARE)
 """A part of a kernel: compiled only into those that call it, where passing it arrays costs nothing."""
 
 
 def compile_kernel(signature: str) -> Any:
     """As `compile_cached`, for what makes no arrays of its own."""
-    return numba.njit(read_signature(signature), cache=True, **_BARE) if "_nrt" in _BARE else compile_cached(signature)
+    return njit(read_signature(signature), cache=True, **_BARE) if "_nrt" in _BARE else compile_cached(signature)
 
 
 BLOCK = 8

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
 from sfumato.kernels.compilation import compile_cached
+from sfumato.kernels.compiler import register_jitable
 from sfumato.kernels.entries.adversarial_bits import (
     build_bit_node,
     count_words,

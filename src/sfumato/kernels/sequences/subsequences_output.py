@@ -11,12 +11,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from sfumato.arrays import Codes, Ints
 from sfumato.kernels.baskets.itemsets_bits import part
 from sfumato.kernels.compilation import record
+from sfumato.kernels.compiler import intrinsic, ir, types
 
 ALL, CLOSED, MAXIMAL = range(3)
 DONE, FULL, PAUSED, GROW = range(4)
@@ -49,8 +48,6 @@ def _count_trailing(typing_context: Any, word: Any) -> Any:
     """The number of the lowest bit that is set; the word must not be zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        from llvmlite import ir
-
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
