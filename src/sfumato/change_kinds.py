@@ -83,8 +83,6 @@ class KindMeaning(NamedTuple):
     """How gates measure the loss; None if labels show it, or nothing does."""
     loss_words: LossWords | None = None
     """The loss by this measure in words: a method that states this kind alone writes none of its own."""
-    truthful: bool = False
-    """Whether a cell equals or covers its original, so that whoever knows the original finds its row."""
     read_rule: Callable[[RecodedColumn], Recode | None] | None = None
     """How attacks read the rule off the release, if it is public and without chance: they see people as it shows them.
     It gives None where it cannot read it."""
@@ -138,14 +136,14 @@ class ChangeKind(StrEnum):
         kind.meaning = meaning
         return kind
 
-    KEPT = "kept", KindMeaning("unchanged", _NONE, truthful=True, hides_cells=False)
+    KEPT = "kept", KindMeaning("unchanged", _NONE, hides_cells=False)
     GENERALIZED = (
         "generalized",
-        KindMeaning("generalized, row by row", _COARSER, truthful=True, publishes_originals=False, hides_cells=False),
+        KindMeaning("generalized, row by row", _COARSER, publishes_originals=False, hides_cells=False),
     )
     RANGES = (
         "ranges",
-        KindMeaning("ranges or sets of values", _COARSER, truthful=True, publishes_originals=False, hides_cells=False),
+        KindMeaning("ranges or sets of values", _COARSER, publishes_originals=False, hides_cells=False),
     )
     ROUNDED = (
         "rounded",
@@ -175,7 +173,6 @@ class ChangeKind(StrEnum):
                 "of values not capped",
                 "in the capped columns",
             ),
-            truthful=True,
             read_rule=_read_caps,
             publishes_originals=False,
         ),
@@ -282,3 +279,8 @@ class ChangeKind(StrEnum):
     def is_exact(self) -> bool:
         """Whether a cell that is not empty is the original."""
         return self.meaning.differences <= _BLANKED
+
+    @property
+    def is_truthful(self) -> bool:
+        """Whether a cell equals or covers its original, so that whoever knows the original finds its row."""
+        return self.meaning.differences <= _COARSER

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -111,6 +111,10 @@ def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
             found: type[BaseModel] | None = find_tagged_class(tags[0], value[tags[0]])
             return found
     held = None if field is None else field.annotation
+    if field is not None and isinstance(field.discriminator, str):  # one of several classes, by its kind
+        wanted = _look_into(value, field.discriminator)
+        kinds = {kind.model_fields[field.discriminator].default: kind for kind in get_args(held)}
+        return kinds.get(wanted)
     return held if isinstance(held, type) and issubclass(held, BaseModel) else None
 
 

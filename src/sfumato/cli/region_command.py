@@ -24,8 +24,17 @@ def region_command(
     dense: Annotated[
         float | None, typer.Option(help="Only cells that this share of the trajectories passes, merged.")
     ] = None,
+    merge: Annotated[
+        bool | None, typer.Option("--merge/--no-merge", help="With --dense: whether neighbours are one region.")
+    ] = None,
     polygons: Annotated[str | None, typer.Option(help="A GeoJSON file of polygons instead of a grid.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help='With --polygons: the property that names each. Default: "name".')
+    ] = None,
     cells: Annotated[str | None, typer.Option(help="A table (name, x, y) of centres instead of a grid.")] = None,
+    reach: Annotated[
+        float | None, typer.Option(help="With --cells: leave out points farther than this from every centre.")
+    ] = None,
     coordinates: Annotated[str, typer.Option(help="What x and y are: degrees, metres or plane.")] = "plane",
     split: Annotated[str | None, typer.Option(help='A new sequence every "day", or after so many seconds.')] = None,
     id_column: Annotated[str, typer.Option("--id", help="The column that says whose point it is.")] = "id",
@@ -42,6 +51,7 @@ def region_command(
     from sfumato.sequences import PointCounts, Sequences
 
     described = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
+    described |= _describe_details(described["kind"], {"merge": merge, "name": name, "reach": reach})
     section = _check_section(
         {"x": x, "y": y, "coordinates": coordinates, "regions": described, "split": _parse_split(split)}
     )
@@ -97,6 +107,22 @@ def _describe_regions(
     if bounds is not None:
         regions["bounds"] = _parse_numbers(bounds, ",", 4, "--bounds 0,0,100,100")
     return regions | ({} if cell is None else {"cell": cell})
+
+
+_DETAILS = {"merge": ("dense", "--merge"), "name": ("polygons", "--name"), "reach": ("cells", "--reach")}
+"""The kind of regions that has each detail, and its option."""
+
+
+def _describe_details(kind: str, details: dict[str, Any]) -> dict[str, Any]:
+    """What only one kind of regions has; refused for another."""
+    from sfumato.errors import PolicyError
+
+    given = {detail: value for detail, value in details.items() if value is not None}
+    for detail in given:
+        owner, option = _DETAILS[detail]
+        if owner != kind:
+            raise PolicyError(f"{option} goes with --{owner}: add --{owner}, or remove it")
+    return given
 
 
 def _parse_numbers(text: str, between: str, count: int, example: str) -> list[float]:

@@ -50,7 +50,16 @@ def draw_case(chance: np.random.Generator) -> tuple[list[Elements], list[Element
     gap = None if chance.integers(2) else int(chance.integers(0, 3))
     known = {"a", *(item for row in rows for element in row for item in element)}  # others are refused
     patterns = [[list({i if i in known else "a": i for i in element}) for element in pattern] for pattern in patterns]
-    return [[["a"]], *rows], patterns, gap, None if chance.integers(2) else int(chance.integers(1, 5))
+    longest = max(map(len, patterns))  # a shorter window is refused
+    return [[["a"]], *rows], patterns, gap, None if chance.integers(2) else int(chance.integers(longest, 5))
+
+
+def test_a_pattern_that_no_window_holds_is_refused() -> None:
+    method = sf.HideSequences(patterns=[list("abc"), list("ab"), list("abcc")], threshold=0, window=2)
+    with pytest.raises(sf.PolicyError, match=r"2 patterns have more elements than window = 2.*at least 4"):
+        method.protect(EXAMPLE)
+    wide = method.model_copy(update={"window": 4})
+    assert wide.protect(EXAMPLE).losses["changes"] > 0
 
 
 def test_counts_equal_brute_force() -> None:

@@ -191,7 +191,7 @@ class _ColumnKinds(NamedTuple):
             present = labels.levels[np.flatnonzero(np.bincount(labels.codes))]
             are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
             kinds, has_rule = release.kinds_of(name), name in recoding.rules
-            untrue = {kind for kind in kinds if not (kind.meaning.truthful or (has_rule and kind.meaning.read_rule))}
+            untrue = {kind for kind in kinds if not (kind.is_truthful or (has_rule and kind.meaning.read_rule))}
             if name in laws:
                 kind = "law"
             elif kinds:

@@ -160,6 +160,7 @@ class HideSequences(Method):
             )
         patterns = self.list_secrets()
         _refuse_unknown_items(patterns, data)
+        _refuse_long_patterns(patterns, self.window)
         thresholds = self._count_thresholds(len(patterns), len(data))
         draft = self._start_draft(data, patterns)
         chance = randomness or Randomness.secure()
@@ -249,6 +250,18 @@ def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> Non
         raise PolicyError(
             f"the patterns name {named} that no sequence holds; check the spelling, or remove what does not occur: it "
             "needs no hiding"
+        )
+
+
+def _refuse_long_patterns(patterns: tuple[Pattern, ...], window: int | None) -> None:
+    """Stop at patterns that no window can hold: nothing would be changed, under a claim that they are hidden."""
+    longest = max(map(len, patterns))
+    if window is not None and longest > window:
+        count = sum(len(pattern) > window for pattern in patterns)
+        many = "1 pattern has" if count == 1 else f"{count} patterns have"
+        raise PolicyError(
+            f"{many} more elements than window = {window}, so that no match can span them all: window must be at least "
+            f"{longest}, or remove them"
         )
 
 
