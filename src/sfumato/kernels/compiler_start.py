@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Load the compiler without what it would load for linear algebra, C libraries and a settings file.
+"""Load the compiler without what it would load for linear algebra and C libraries.
 
-numba tries to import scipy.linalg, cffi and yaml and goes on without those that are not installed. No kernel uses them,
-and they take 0.4 of the 0.9 s that the first kernel of a command takes. A command has its process to itself and leaves
+numba tries to import scipy.linalg and cffi and goes on without them where they are not installed. No kernel uses them,
+and they take 0.3 of the 0.8 s that the first kernel of a command takes. A command has its process to itself and leaves
 them out; a notebook may use them with numba, so `import sfumato` changes nothing there.
 """
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from types import ModuleType
 
-UNUSED = ("cffi", "scipy.linalg", "yaml")
+UNUSED = ("cffi", "scipy.linalg")
 _IS_OURS: list[bool] = []
 
 

@@ -26,22 +26,19 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
     What a sequence keeps is the longest subsequence that it has in common with its original. `rows` are the originals
     of the published sequences; the elements of all other originals are deleted.
     """
-    from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
-    from sfumato.kernels.sequences.label_rows import select_rows
+    from sfumato.kernels.sequences.kept_elements import ComparedRows, count_kept_elements
 
-    owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
+    owners = np.arange(len(published)) if rows is None else np.array(rows, dtype=np.int64)
     before, after, size = _number_elements(original, published)
-    is_whole = np.array_equal(owners, np.arange(len(original)))
-    labels, bounds = before if is_whole else select_rows(before.labels, before.offsets, owners)
-    common = np.zeros(len(owners), dtype=np.int64)
-    words = (int(np.diff(bounds).max(initial=1)) + 63) // 64
+    words = (int(np.diff(original.offsets)[owners].max(initial=1)) + 63) // 64
     masks = np.zeros((max(size, 1), words), dtype=np.uint64)
-    pairs = LabelPairs(labels, bounds, after.labels, after.offsets)
+    compared = ComparedRows(*after, *before, owners)
+    kept = 0
     for first in range(0, len(owners), _CHUNK):
         report_progress("comparing sequences", first, len(owners))
-        measure_common_lengths(pairs, masks, first, min(first + _CHUNK, len(owners)), common)
+        kept += count_kept_elements(compared, masks, first, min(first + _CHUNK, len(owners)))
     total = len(before.labels) + len(after.labels)
-    return round(1 - 2 * int(common.sum()) / total, 12) if total else 0.0
+    return round(1 - 2 * kept / total, 12) if total else 0.0
 
 
 class _NumberedPair(NamedTuple):

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""How much published sequences keep of their originals, for measures: methods use another formula (`common_lengths`).
+
+The longest common subsequence, 64 positions at a time, by the formula of Allison and Dix (1986): the bits that are set
+say after which positions one more element is common.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compilation import compile_cached, record
+
+
+@record
+class ComparedRows(NamedTuple):
+    """Published sequences of numbered elements, and their originals among others."""
+
+    elements: Codes
+    offsets: Ints
+    originals: Codes
+    original_offsets: Ints
+    owners: Ints
+    """The original of each published sequence."""
+
+
+@compile_cached("int64(ComparedRows, int64, uint64[:,::1], uint64[::1])")
+def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
+    """The length for one sequence; `masks` has a row of zeros for each number, and gets them back."""
+    one = np.uint64(1)
+    begin, end = rows.original_offsets[rows.owners[row]], rows.original_offsets[rows.owners[row] + 1]
+    first, last = rows.offsets[row], rows.offsets[row + 1]
+    same = np.int64(0)  # what both begin or end with is common
+    while begin < end and first < last and rows.originals[begin] == rows.elements[first]:
+        begin, first, same = begin + 1, first + 1, same + 1
+    while begin < end and first < last and rows.originals[end - 1] == rows.elements[last - 1]:
+        end, last, same = end - 1, last - 1, same + 1
+    if begin == end or first == last:
+        return same
+    words = (end - begin + 63) // 64
+    for place in range(begin, end):
+        masks[rows.originals[place], (place - begin) // 64] |= one << np.uint64((place - begin) % 64)
+    steps[:words] = np.uint64(0)
+    for place in range(first, last):
+        mask = masks[rows.elements[place]]
+        shifted_in, borrow = one, np.uint64(0)
+        for word in range(words):
+            held = steps[word] | mask[word]
+            taken = (steps[word] << one) | shifted_in
+            shifted_in = steps[word] >> np.uint64(63)
+            rest = held - taken
+            left = rest - borrow
+            borrow = np.uint64(held < taken or rest < borrow)
+            steps[word] = held & (left ^ held)
+    for place in range(begin, end):
+        masks[rows.originals[place], (place - begin) // 64] = np.uint64(0)
+    length = np.uint64(0)
+    for word in range(words):
+        length += popcount(steps[word])
+    return same + np.int64(length)
+
+
+@compile_cached("int64(ComparedRows, uint64[:,::1], int64, int64)")
+def count_kept_elements(rows, masks, first, last):  # type: ignore[no-untyped-def]
+    """How many elements some published sequences have in common with their originals, in order."""
+    steps = np.zeros(masks.shape[1], dtype=np.uint64)
+    kept = np.int64(0)
+    for row in range(first, last):
+        kept += _measure_row(rows, row, masks, steps)
+    return kept
