@@ -63,6 +63,7 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
     check_arguments(tree)
     if path.parent != SOURCE / "kernels":
         check_compiler(tree)
+        check_results(text)
     if path != SOURCE / "arrays.py":
         check_kinds_of_arrays(tree)
 
@@ -102,6 +103,12 @@ def check_compiler(tree: ast.Module) -> None:
         assert not direct, f"line {getattr(node, 'lineno', 0)}: import it from sfumato.kernels.compiler"
 
 
+def check_results(text: str) -> None:
+    """Stop if a kernel returns several results without names."""
+    unnamed = re.search(r'@compile_\w+\(\s*f?"(Uni)?Tuple\(', text)
+    assert unnamed is None, "a kernel returns a tuple: name its results in a NamedTuple under @record"
+
+
 def check_kinds_of_arrays(tree: ast.Module) -> None:
     """Stop if a kind of array is named outside of arrays.py."""
     for node in tree.body:
@@ -123,11 +130,13 @@ def test_an_import_against_the_rule_is_noticed(path: str, code: str) -> None:
         check_imports(SOURCE / path, ast.parse(code))
 
 
-def test_too_many_arguments_kinds_of_arrays_and_other_compilers_are_noticed() -> None:
+def test_what_is_against_the_rules_is_noticed() -> None:
     with pytest.raises(AssertionError, match="11 arguments"):
         check_arguments(ast.parse(f"def f({', '.join('abcdefghijk')}): pass"))
     with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
         check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
+    with pytest.raises(AssertionError, match="under @record"):
+        check_results('@compile_cached(\n    "UniTuple(int64, 2)(int64[::1])"\n)')
     with pytest.raises(AssertionError, match=r"sfumato\.kernels\.compiler"):
         check_compiler(ast.parse("from numba.extending import intrinsic"))
 

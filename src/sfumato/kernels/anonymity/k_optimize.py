@@ -40,12 +40,23 @@ DEPTH, BEST, EXAMINED = range(3)
 DONE, RUNNING, FULL = range(3)
 
 
-@compile_cached("UniTuple(int64, 4)(CutRows, CutScratch, CutStack, int64)")
+@record
+class NodeCost(NamedTuple):
+    """What a node of the search costs."""
+
+    cost: int
+    bound: int
+    """What it and all below it cost at least."""
+    cells: int
+    """The bound that its finest cells alone give."""
+    cell_count: int
+
+
+@compile_cached("NodeCost(CutRows, CutScratch, CutStack, int64)")
 def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
     """Weigh every cut at a node: `effect` then holds what each does to cost and bound, and to how many classes.
 
-    Returns the node's cost, its bound, the bound that its finest cells alone give, and how many of them there
-    are; their hash slots are still set (`clear_cells`).
+    The hash slots of its cells are still set (`clear_cells`).
     """
     rows, class_start, tail, frames, head = stack.rows, stack.class_starts, stack.tails, stack.frames, stack.head
     effect, tailed = work.effect, work.tailed
@@ -60,14 +71,14 @@ def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
     cost, bound, cells = here[FIXED], here[FIXED], here[FIXED]
     for number in range(here[CLASS], here[CLASS_END]):
         end = class_start[number + 1] if number + 1 < here[CLASS_END] else here[END]
-        class_effect = examine_class(table, work, rows, class_start[number], end)
-        cost += class_effect[0]
-        bound += class_effect[1]
-        cells += class_effect[2]
+        weighed = examine_class(table, work, rows, class_start[number], end)
+        cost += weighed.cost
+        bound += weighed.bound
+        cells += weighed.cells
     for what in range(4):
         for value in range(1, effect.shape[1]):
             effect[what, value] += effect[what, value - 1]
-    return cost, bound, cells, cell_count
+    return NodeCost(cost, bound, cells, cell_count)
 
 
 @compile_cached("void(CutRows, CutScratch, CutStack)")
@@ -108,9 +119,9 @@ def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
 def weigh_head(table, work, stack):  # type: ignore[no-untyped-def]
     """The cost of the head's cuts, in one call: to hand all arrays over takes as long as a small table's rows."""
     set_root_frame(table, work, stack)
-    cost, _, _, cell_count = examine_cuts(table, work, stack, 0)
-    clear_cells(work, cell_count)
-    return cost
+    node = examine_cuts(table, work, stack, 0)
+    clear_cells(work, node.cell_count)
+    return node.cost
 
 
 @compile_cached("int64(CutRows, CutScratch, int64, int64, int64)")
@@ -316,7 +327,8 @@ def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
         if budget <= 0:
             return RUNNING
         here = frames[state[DEPTH]]
-        cost, bound, cells, class_count = examine_cuts(table, work, stack, state[DEPTH])
+        node = examine_cuts(table, work, stack, state[DEPTH])
+        cost, bound, cells, class_count = node.cost, node.bound, node.cells, node.cell_count
         here[BOUND] = bound
         state[EXAMINED] += 1
         budget -= (here[END] - here[BEGIN]) * table.codes.shape[1] + 100

@@ -186,9 +186,18 @@ def _compute_class_bound(rule, least, size, cells):  # type: ignore[no-untyped-d
     return max(cells, least[size] if size < least.shape[0] else bound_sum_of_squares(size, rule.k))
 
 
-@compile_cached("UniTuple(int64, 2)(CutRows, CutScratch, int32[::1], boolean[::1])")
+@record
+class CutCost(NamedTuple):
+    """What a set of cuts costs."""
+
+    cost: int
+    small: int
+    """Rows in classes that are too small."""
+
+
+@compile_cached("CutCost(CutRows, CutScratch, int32[::1], boolean[::1])")
 def compute_cut_cost(table, work, rows, head):  # type: ignore[no-untyped-def]
-    """The cost of a set of cuts, and the rows in classes that are too small."""
+    """The cost of a set of cuts."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
     set_intervals(table.starts, head, head, work.first)
@@ -200,7 +209,7 @@ def compute_cut_cost(table, work, rows, head):  # type: ignore[no-untyped-def]
         if size < rule.k:
             small += size
     clear_cells(work, count)
-    return cost, small
+    return CutCost(cost, small)  # type: ignore[arg-type]
 
 
 @compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64)")
@@ -315,9 +324,20 @@ def _weigh_column_cuts(table, work, count, size, cells):  # type: ignore[no-unty
         effect[SMALL, end] -= small
 
 
-@compile_cached("UniTuple(int64, 3)(CutRows, CutScratch, int32[::1], int64, int64)")
+@record
+class ClassCost(NamedTuple):
+    """What a class costs."""
+
+    cost: int
+    bound: int
+    """What it costs at least, however it is cut."""
+    cells: int
+    """The bound that its finest cells alone give."""
+
+
+@compile_cached("ClassCost(CutRows, CutScratch, int32[::1], int64, int64)")
 def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Weigh every cut of one class; returns its cost, its bound, and the bound that its cells alone give."""
+    """Weigh every cut of one class; what it costs itself."""
     weight, label, rule = table.weights, table.labels, table.rule
     bound, tally = work.bounds, work.tally
     size, cells = np.int64(0), np.int64(0)
@@ -334,4 +354,5 @@ def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def
             _weigh_column_cuts(table, work, count, size, cells)
         _clear_value_counts(table, work, count)
     most = find_largest_count(tally, 0, rule.labels)
-    return _compute_class_cost(rule, size, most), _compute_class_bound(rule, table.least, size, cells), cells
+    bound_below = _compute_class_bound(rule, table.least, size, cells)
+    return ClassCost(_compute_class_cost(rule, size, most), bound_below, cells)  # type: ignore[arg-type]

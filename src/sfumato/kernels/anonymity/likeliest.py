@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import FloatGrid, IntGrid, Singles
+from sfumato.arrays import FloatGrid, IntGrid, Ints, Singles
 from sfumato.kernels.compilation import compile_cached, record
 
 _TIE = 1e-9
@@ -74,9 +74,19 @@ def price_row(numbers, labels, person, row, most):  # type: ignore[no-untyped-de
     return cost
 
 
-@compile_cached("Tuple((int64[::1], int64[::1]))(NumberCosts, LabelCosts, int64[::1], int64[::1], boolean[::1])")
+@record
+class CheapestRows(NamedTuple):
+    """The rows of least cost for each person."""
+
+    counts: Ints
+    """How many share it."""
+    rows: Ints
+    """These rows, one person after another."""
+
+
+@compile_cached("CheapestRows(NumberCosts, LabelCosts, int64[::1], int64[::1], boolean[::1])")
 def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore[no-untyped-def]
-    """How many rows share the least cost for each person, and these rows, one person after another.
+    """List the rows of least cost for each person.
 
     A person is compared with the rows from `first` to `last`. Where those are sorted by the first number, the search
     begins at the person's own and goes both ways until that number alone costs too much.
@@ -116,4 +126,4 @@ def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore
         listed[total : total + count] = ties[:count]
         total += count
         counts[person] = count
-    return counts, listed[:total].copy()
+    return CheapestRows(counts, listed[:total].copy())

@@ -331,9 +331,19 @@ def regroup_lines(lines, part_of_place, starts, regrouped):  # type: ignore[no-u
         filled[part_of_place[row]] += 1
 
 
-@compile_cached("Tuple((int32[::1], int64[::1]))(int32[:,::1], int64, int64[::1], int64)")
+@record
+class DistinctPlaces(NamedTuple):
+    """The distinct places of every part in a column."""
+
+    places: Codes
+    """In order, part after part."""
+    begins: Ints
+    """Where each part's begin."""
+
+
+@compile_cached("DistinctPlaces(int32[:,::1], int64, int64[::1], int64)")
 def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-untyped-def]
-    """The distinct places of every part in a column, in order, part after part, and where each part's begin."""
+    """List the distinct places of every part in a column."""
     groups = starts.shape[0] - 1
     flat, begins = np.empty(cells.shape[0], dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)
     histogram, ends = np.zeros(leaves + 1, dtype=np.int64), np.empty(2, dtype=np.int64)
@@ -353,4 +363,4 @@ def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-unty
         flat[filled : filled + distinct_count] = values[:distinct_count]
         filled += distinct_count
         begins[group + 1] = filled
-    return flat[:filled].copy(), begins
+    return DistinctPlaces(flat[:filled].copy(), begins)

@@ -204,9 +204,10 @@ def _branch_from_item(search, lists, first, item, kept_count, later, length):  #
     words, rows, pairs, filled = np.int64(1), np.int64(0), np.int64(0), np.int64(0)
     as_bitmaps = True
     if not is_few and branches > (state[KIND] == ALL):
-        filled, rows, pairs = copy_rows(
+        copied = copy_rows(
             lists.flat, lists.places, begin, end, deeper.flat, frames[level, FLAT_END], scratch.number_of, before
         )
+        filled, rows, pairs = copied.end, copied.rows, copied.pairs
         words = round_to_blocks(max((rows + 63) >> 6, np.int64(1)))
         as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
             pairs * state[PAIR_COST] + branches * state[LIST_COST]
@@ -254,7 +255,8 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     kept_count, later, visits = np.int64(0), np.int64(0), np.int64(0)
     if state[FOLD] or length < state[MAX_LENGTH]:
         support = lists.supports[first + item]
-        kept_count, later, visits = count_rows(state, lists, begin, end, item, items, support, scratch)
+        counted = count_rows(state, lists, begin, end, item, items, support, scratch)
+        kept_count, later, visits = counted.frequent, counted.later, counted.visits
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
         return DONE

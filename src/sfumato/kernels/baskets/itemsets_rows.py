@@ -42,6 +42,28 @@ class RowScratch(NamedTuple):
     maps: Words
 
 
+@record
+class CountedItems(NamedTuple):
+    """The items in the rows of one item."""
+
+    frequent: int
+    """How many are frequent; −1 if the set is known to be covered."""
+    later: int
+    """How many of them come later in the rows."""
+    visits: int
+    """How many were met in all."""
+
+
+@record
+class CopiedRows(NamedTuple):
+    """What was copied."""
+
+    end: int
+    """Where the copy ends."""
+    rows: int
+    pairs: int
+
+
 MARK = np.uint32(0xFFFFFFFF)
 
 
@@ -197,9 +219,9 @@ def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop
 
 @part
 def count_rows(state, lists, begin, end, item, items, support, scratch):  # type: ignore[no-untyped-def]
-    """Count the items in the rows of one; returns how many are frequent, how many of them later, and all it met.
+    """Count the items in the rows of one.
 
-    The first is −1 if the set is known to be covered. What comes earlier in the rows matters only if closed or maximal
+    What comes earlier in the rows matters only if closed or maximal
     sets are asked for. If nothing frequent comes later, a set is closed unless something earlier is in all its rows,
     which two or three rows mostly rule out.
     """
@@ -212,19 +234,18 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
             and end > begin
             and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept)
         ):
-            return np.int64(-1), later, visits
+            return CountedItems(np.int64(-1), later, visits)  # type: ignore[arg-type]
     elif kind != ALL:
         count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)
         visits += earlier
-    return count, later, visits
+    return CountedItems(count, later, visits)
 
 
-@compile_kernel("UniTuple(int64, 3)(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@compile_kernel("CopiedRows(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
 def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # type: ignore[no-untyped-def]
     """Copy the rows of an item with only what the root holds, under the root's numbers.
 
-    Left out are rows without a pair of two such items of which one is an extension. Returns where the copy ends, how
-    many rows it has and how many pairs.
+    Left out are rows without a pair of two such items of which one is an extension.
     """
     unit = np.uint64(1)
     rows = np.int64(0)
@@ -255,4 +276,4 @@ def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # t
         at_end += unit
         rows += 1
         pairs += later * (size - 1)
-    return np.int64(at_end), rows, pairs
+    return CopiedRows(np.int64(at_end), rows, pairs)  # type: ignore[arg-type]

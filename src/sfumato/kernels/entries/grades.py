@@ -273,12 +273,22 @@ def concatenate_row_lists(start, first, more_start, more, all_start, both):  # t
     all_start[all_start.shape[0] - 1] = to
 
 
+@record
+class ListedAppearances(NamedTuple):
+    """How far the room was enough."""
+
+    end: int
+    """The first antecedent for which there was none."""
+    used: int
+    """How much of it was used."""
+
+
 @compile_cached(
-    "Tuple((int64, int64))(int32[:,::1], int32[::1], int64[::1], int32[::1], int32[:,::1], int64[:,::1], int64, int64, "
+    "ListedAppearances(int32[:,::1], int32[::1], int64[::1], int32[::1], int32[:,::1], int64[:,::1], int64, int64, "
     "int64[:,::1], int32[::1])"
 )
 def list_appearances(seen, columns, start, items, stack, sizes, begin, end, offsets, rows):  # type: ignore[no-untyped-def]
-    """The rows in which some antecedents publicly appear; up to which one there was room, and how much was used.
+    """List the rows in which some antecedents publicly appear, as far as there is room.
 
     `seen` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike: `stack`
     holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something, which come
@@ -308,8 +318,8 @@ def list_appearances(seen, columns, start, items, stack, sizes, begin, end, offs
         many = sizes[length, 0]
         if used + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
-            return antecedent, used
+            return ListedAppearances(antecedent, used)  # type: ignore[arg-type]
         rows[used : used + many] = stack[length, :many]
         offsets[antecedent, 0], offsets[antecedent, 1] = many, sizes[length, 1]
         used += many
-    return end, used
+    return ListedAppearances(end, used)  # type: ignore[arg-type]
