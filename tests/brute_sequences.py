@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -92,3 +92,13 @@ def _is_match(row: list[set[str]], pattern: Pattern, max_gap: int | None, window
         ]
     longest = len(row) if window is None else window
     return any(start >= 0 and place - start < longest for place, start in enumerate(starts))
+
+
+def count_common(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """The length of the longest common subsequence, by the table of all beginnings."""
+    lengths = [0] * (len(second) + 1)
+    for one in first:
+        before = lengths.copy()
+        for place, other in enumerate(second):
+            lengths[place + 1] = before[place] + 1 if one == other else max(before[place + 1], lengths[place])
+    return lengths[-1]

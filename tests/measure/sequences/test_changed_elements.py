@@ -11,16 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
-
-
-def count_common(first: Sequence[Any], second: Sequence[Any]) -> int:
-    """The length of the longest common subsequence, by the table of all beginnings."""
-    lengths = [0] * (len(second) + 1)
-    for one in first:
-        before = lengths.copy()
-        for place, other in enumerate(second):
-            lengths[place + 1] = before[place] + 1 if one == other else max(before[place + 1], lengths[place])
-    return lengths[-1]
+from tests.brute_sequences import count_common
 
 
 def compare_plainly(before: list[list[Any]], after: list[list[Any]], rows: Sequence[int]) -> float:

@@ -10,6 +10,7 @@ from sfumato.errors import DataError
 from sfumato.protect.sequences import closest_paths
 from sfumato.protect.sequences.closest_paths import find_closest
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree, grow_prefix_tree
+from tests.brute_sequences import count_common
 
 
 def list_labels(rows: list[list[int]]) -> LabelLists:
@@ -17,19 +18,10 @@ def list_labels(rows: list[list[int]]) -> LabelLists:
     return LabelLists(np.concatenate([np.array(row, dtype=np.int32) for row in rows]), offsets)
 
 
-def measure_common(first: list[int], second: list[int]) -> int:
-    lengths = [0] * (len(second) + 1)
-    for one in first:
-        before = lengths.copy()
-        for place, other in enumerate(second):
-            lengths[place + 1] = before[place] + 1 if one == other else max(before[place + 1], lengths[place])
-    return lengths[-1]
-
-
 def compare_all_paths(tree: PrefixTree, supports: list[int], row: list[int]) -> int:
     spelled = tree.spell_paths(np.arange(len(tree)))
     paths = [spelled.labels[a:b].tolist() for a, b in zip(spelled.offsets[:-1], spelled.offsets[1:], strict=True)]
-    keys = [(-measure_common(path, row), len(path), -supports[node], node) for node, path in enumerate(paths)]
+    keys = [(-count_common(path, row), len(path), -supports[node], node) for node, path in enumerate(paths)]
     return min(keys)[-1]
 
 
