@@ -26,7 +26,6 @@ from sfumato.kernels.sequences import subsequences_prepare as prepare
 from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists
 from sfumato.kernels.sequences.subsequences_masks import MOST_ITEMS, MaskRows, lay_masks
-from sfumato.mine.sequences.element_layout import lay_elements, lay_whole_joins
 from sfumato.mine.sequences.subsequence_worker import (
     FoundPatterns,
     SequenceLayout,
@@ -74,12 +73,13 @@ def lay_out_sequences(sequences: Sequences, question: SubsequenceQuestion) -> Se
     layout = SequenceLayout(frequent.astype(np.int32), counts[frequent], 0)
     layout.joins = prepare.has_joins(sequences.codes, sequences.element_offsets, rank)
     is_free = not (question.is_limited or question.kind)
-    if layout.joins and is_free and lay_whole_joins(sequences, question, rank, layout):
-        return layout
-    if layout.joins or not is_free:
-        lay_elements(sequences, rank, layout, counts_pairs=is_free)
-    else:
+    if is_free and not layout.joins:
         _lay_lists(sequences, question, row_offsets, rank, layout)
+        return layout
+    from sfumato.mine.sequences.element_layout import lay_elements, lay_whole_joins
+
+    if not (is_free and lay_whole_joins(sequences, question, rank, layout)):
+        lay_elements(sequences, rank, layout, counts_pairs=is_free)
     return layout
 
 

@@ -4,29 +4,32 @@
 Several searches answer the same calls: over words where at most 64 single items are frequent, over lists where more
 are, and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it
 can, or begins with them where few items are frequent. Arrays start small; the kernels say which must grow.
+
+Only the kernels of the search that is needed are loaded: those over ends take a tenth of a second to load, and the first
+time 40 s to compile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.sequences import subsequences_ends as over_ends
-from sfumato.kernels.sequences import subsequences_joins as over_joins
 from sfumato.kernels.sequences import subsequences_lists as over_lists
 from sfumato.kernels.sequences import subsequences_masks as over_masks
 from sfumato.kernels.sequences import subsequences_output as fields
-from sfumato.kernels.sequences.subsequences_closed import ElementRows, InsertionScratch
-from sfumato.kernels.sequences.subsequences_ends import EndScratch, EndSearch, EndStack
-from sfumato.kernels.sequences.subsequences_joins import JoinRows, JoinStack, JoinTasks
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists, SequenceSearch, TokenScratch
 from sfumato.kernels.sequences.subsequences_masks import MaskRows, MaskStack
 from sfumato.kernels.sequences.subsequences_output import DONE, FULL, GROW, PatternBuffer
-from sfumato.kernels.sequences.subsequences_pairs import PairCounts
+
+if TYPE_CHECKING:
+    from sfumato.kernels.sequences.subsequences_closed import ElementRows
+    from sfumato.kernels.sequences.subsequences_ends import EndSearch
+    from sfumato.kernels.sequences.subsequences_joins import JoinRows, JoinStack, JoinTasks
+    from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 BUFFER_CODES = 1 << 17
 BUFFER_PATTERNS = 1 << 15
@@ -120,10 +123,15 @@ class SubsequenceWorker:
         self._stack = make_mask_stack()
 
     def _make_end_arrays(self) -> None:
+        from sfumato.kernels.sequences.subsequences_closed import InsertionScratch
+        from sfumato.kernels.sequences.subsequences_ends import END_FRAME, EndScratch, EndStack
+        from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows
+        from sfumato.kernels.sequences.subsequences_pairs import PairCounts
+
         items = self._layout.codes.size
         self._ranks = np.empty_like(self._path)
         self._ends = EndStack(
-            np.zeros((8, over_ends.END_FRAME), dtype=np.int64),
+            np.zeros((8, END_FRAME), dtype=np.int64),
             *_make_empty(2 * items + START, np.int32, np.int64, np.int64, np.int64),
             *_make_empty(4096, np.int32, np.int32),
         )
@@ -141,8 +149,8 @@ class SubsequenceWorker:
             begins=np.empty(4096, np.uint32),
             joining=np.empty(4096, np.uint64),
             **make_join_partners(),
-            codes=np.empty(over_joins.MOST_ITEMS, np.int32),
-            ranks=np.empty(over_joins.MOST_ITEMS, np.int32),
+            codes=np.empty(MOST_ITEMS, np.int32),
+            ranks=np.empty(MOST_ITEMS, np.int32),
             number_of=np.empty(items, np.int32),
         )
         self._join_stack = make_join_stack()
@@ -153,13 +161,17 @@ class SubsequenceWorker:
         """Take the tasks, frequent items, from `first` up to `stop`."""
         layout, state = self._layout, self._state
         if layout.joined is not None and layout.tasks is not None:
+            from sfumato.kernels.sequences.subsequences_joins import begin_joins
+
             self._grow_to(fields.JOIN_ENTRIES, int(layout.tasks.starts[stop] - layout.tasks.starts[first]))
             state[fields.MASK_ITEMS], state[fields.LARGEST] = layout.codes.size, layout.largest
-            over_joins.begin_joins(state, layout.joined, layout.tasks, self._join_stack, first, stop)
+            begin_joins(state, layout.joined, layout.tasks, self._join_stack, first, stop)
         elif layout.elements is not None:
+            from sfumato.kernels.sequences.subsequences_ends import begin_ends
+
             rows = layout.elements
             self._grow_to(fields.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
-            over_ends.begin_ends(self._make_end_search(), first, stop)
+            begin_ends(self._make_end_search(), first, stop)
         elif layout.masks is not None:
             self._grow_to(fields.MASK_ENTRIES, int(layout.masks.starts[stop] - layout.masks.starts[first]))
             state[fields.MASK_ITEMS] = layout.codes.size
@@ -192,9 +204,13 @@ class SubsequenceWorker:
         state[fields.WORK_LEFT] = work
         while True:
             if layout.joined is not None:
-                status = over_joins.search_join_rows(state, self._output, self._path, layout.joined, self._join_stack)
+                from sfumato.kernels.sequences.subsequences_joins import search_join_rows
+
+                status = search_join_rows(state, self._output, self._path, layout.joined, self._join_stack)
             elif layout.elements is not None:
-                status = over_ends.search_ends(self._make_end_search())
+                from sfumato.kernels.sequences.subsequences_ends import search_ends
+
+                status = search_ends(self._make_end_search())
             elif layout.masks is not None:
                 status = over_masks.search_mask_rows(state, self._output, self._path, layout.masks, self._stack)
             else:
@@ -207,6 +223,8 @@ class SubsequenceWorker:
             self._grow_to(int(state[fields.SHORT_OF]), int(state[fields.SHORT_SIZE]))
 
     def _make_end_search(self) -> EndSearch:
+        from sfumato.kernels.sequences.subsequences_ends import EndSearch
+
         assert self._layout.elements is not None
         return EndSearch(
             self._state, self._output, self._path, self._ranks, self._layout.elements, self._pairs, self._ends,
@@ -219,7 +237,7 @@ class SubsequenceWorker:
             return
         name, short = _SHORT[which]
         arrays = getattr(self, name)
-        size = needed * _CHILDREN.get(which, 1)  # each frame has its children
+        size = needed * _count_children(which)
         longer = {array: _lengthen_array(getattr(arrays, array), size) for array in short}
         setattr(self, name, arrays._replace(**longer))
 
@@ -245,7 +263,15 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "occurrences", "joinable")),
 }
 """The arrays that the kernels may find too short."""
-_CHILDREN = {fields.MASK_FRAMES: over_masks.MOST_ITEMS, fields.JOIN_FRAMES: over_joins.MOST_CHILDREN}
+
+
+def _count_children(which: int) -> int:
+    """How many entries of an array there are for one that is asked for: a frame has children."""
+    if which == fields.JOIN_FRAMES:
+        from sfumato.kernels.sequences.subsequences_joins import MOST_CHILDREN
+
+        return MOST_CHILDREN
+    return over_masks.MOST_ITEMS if which == fields.MASK_FRAMES else 1
 
 
 def make_mask_pairs() -> dict[str, Any]:
@@ -272,20 +298,24 @@ def make_mask_stack() -> MaskStack:
 
 def make_join_partners() -> dict[str, Any]:
     """Room for what is near each item of itemsets, what follows and joins it, and how often."""
-    words = {name: np.zeros(over_joins.JOINING, dtype=np.uint64) for name in ("nearest", "followed", "joined")}
-    return {**words, "pairs": np.zeros(2 * over_joins.JOINING**2, dtype=np.int64)}
+    from sfumato.kernels.sequences.subsequences_joins import JOINING
+
+    words = {name: np.zeros(JOINING, dtype=np.uint64) for name in ("nearest", "followed", "joined")}
+    return {**words, "pairs": np.zeros(2 * JOINING**2, dtype=np.int64)}
 
 
 def make_join_stack(entries: int = 4096) -> JoinStack:
     """A small stack for a search over words of itemsets."""
-    children = 8 * over_joins.MOST_CHILDREN
+    from sfumato.kernels.sequences.subsequences_joins import JOIN_FRAME, JOINING, MOST_CHILDREN, JoinStack
+
+    children = 8 * MOST_CHILDREN
     return JoinStack(
-        np.zeros((8, over_joins.JOIN_FRAME), dtype=np.int64),
+        np.zeros((8, JOIN_FRAME), dtype=np.int64),
         *_make_empty(children, np.int32, np.int64, np.int64, np.int64, np.uint64, np.uint64, np.uint64),
         *_make_empty(entries, np.uint32, np.uint32, np.uint64),
-        *_make_empty(2 * over_joins.JOINING, np.int64),
+        *_make_empty(2 * JOINING, np.int64),
         *_make_empty(START, np.uint64),
-        *_make_empty(2 * over_joins.JOINING, np.uint64, np.uint64),
+        *_make_empty(2 * JOINING, np.uint64, np.uint64),
     )
 
 
