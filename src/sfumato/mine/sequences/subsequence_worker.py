@@ -5,8 +5,8 @@ Several searches answer the same calls: over words where at most 64 single items
 are, and over ends for itemsets, limits, and closed or maximal patterns; the last goes on over words of its own if it
 can, or begins with them where few items are frequent. Arrays start small; the kernels say which must grow.
 
-Only the kernels of the search that is needed are loaded: those over ends take a tenth of a second to load, and the first
-time 40 s to compile.
+Only the kernels of the search that is needed are loaded: those over ends take a tenth of a second to load, and 40 s to
+compile the first time.
 """
 
 from __future__ import annotations
