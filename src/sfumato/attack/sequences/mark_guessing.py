@@ -20,12 +20,12 @@ from sfumato.attack.sequences.secret_patterns import (
     NamedPattern,
     explain_marks,
     find_near,
-    find_vanished,
     measure_length,
     mine_named,
     name_pattern,
     rank_by_absence,
 )
+from sfumato.attack.sequences.vanished_patterns import find_vanished
 from sfumato.baskets import Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
@@ -247,11 +247,14 @@ def _guess_secrets(release: Release) -> list[list[NamedPattern]]:
     gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
     longest = max(measure_length(pattern) for pattern, _ in stated)
     thresholds = sorted({limit for _, limit in stated if limit})
+    gone: list[list[NamedPattern]] = []
+    if any(not limit for _, limit in stated):
+        gone = [explain_marks(published, vanished, len(stated)) for vanished in find_vanished(published, longest)]
     if not thresholds:
-        return [explain_marks(published, find_vanished(published, longest), len(stated))]
+        return gone
     supports = mine_named(published, max(1, thresholds[0] // 2), longest, gap, window)
     mined = MinedPatterns(supports, find_near(supports, thresholds, 0.5), len(published), gap, window)
-    return [explain_marks(published, mined, len(stated)), rank_by_absence(mined)[: len(stated)]]
+    return [explain_marks(published, mined, len(stated)), rank_by_absence(mined)[: len(stated)], *gone]
 
 
 def _choose(votes: Counter[str]) -> str | None:

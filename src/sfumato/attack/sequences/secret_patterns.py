@@ -22,8 +22,6 @@ from sfumato.sequences import Sequences
 NamedPattern = tuple[tuple[str, ...], ...]
 _MOST_EXPLAINED = 3000
 """How many patterns, the most suspect ones, are compared with marked sequences."""
-_MARKED_ROWS, _COMMON_ITEMS, _GROWN, _LONGEST = 500, 40, 100, 3
-"""Where patterns that occur nowhere are looked for: so many marked sequences, items, patterns to grow, and elements."""
 
 
 class NearThreshold(NamedTuple):
@@ -73,28 +71,6 @@ def find_near(mined: dict[NamedPattern, int], thresholds: list[int], reach: floa
     return near
 
 
-def find_vanished(published: Sequences, longest: int) -> MinedPatterns:
-    """Patterns that occur nowhere in the release, and would be in many marked sequences if marks were filled in.
-
-    For a threshold of 0, where there is nothing to mine. They are grown element by element from common items, the ones
-    that explain most marks first. Nothing if no mark shows, or if elements have several items.
-    """
-    supports = mine_named(published, 1, 1, None, None)
-    names = sorted(supports, key=lambda pattern: (-supports[pattern], pattern))[:_COMMON_ITEMS]
-    filled = _fill_marks(published, names) if published.flat else None
-    if filled is None:
-        return MinedPatterns(supports, {}, len(published))
-    some = filled.take(np.arange(min(len(filled), _MARKED_ROWS)))
-    grown, seen = names, dict[NamedPattern, int]()
-    for _ in range(1, min(longest, _LONGEST)):
-        held = {(*begin, *name): int(_flag_holders(some, (*begin, *name)).sum()) for begin in grown for name in names}
-        grown = sorted(held, key=lambda pattern: (-held[pattern], pattern))[:_GROWN]
-        seen.update(held)
-    likely = sorted(seen, key=lambda pattern: (-seen[pattern], pattern))[: 4 * _GROWN]
-    gone = [pattern for pattern in likely if not _flag_holders(published, pattern).any()]
-    return MinedPatterns(supports, {pattern: NearThreshold(0, 0) for pattern in gone}, len(published))
-
-
 def rank_patterns(published: Sequences, mined: MinedPatterns, many: int) -> Iterator[list[NamedPattern]]:
     """Rankings of what does not exceed a threshold, of which `many` are named; ties go to the longer, then by name."""
     below = mined.below
@@ -123,11 +99,11 @@ def explain_marks(published: Sequences, mined: MinedPatterns, many: int) -> list
     Nothing if no mark shows.
     """
     suspects = rank_by_absence(mined)[:_MOST_EXPLAINED]
-    filled = _fill_marks(published, suspects)
+    filled = fill_marks(published, suspects)
     if filled is None or not suspects:
         return []
     limits = check_limits(mined.max_gap, mined.window)
-    held = np.array([_flag_holders(filled, pattern, limits) for pattern in suspects])
+    held = np.array([flag_holders(filled, pattern, limits) for pattern in suspects])
     open_rows, chosen = np.ones(len(filled), dtype=bool), list[int]()
     rest = list(range(len(suspects)))
     while rest and len(chosen) < many:
@@ -152,7 +128,7 @@ def measure_length(pattern: NamedPattern) -> int:
     return sum(map(len, pattern))
 
 
-def _fill_marks(published: Sequences, suspects: list[NamedPattern]) -> Sequences | None:
+def fill_marks(published: Sequences, suspects: list[NamedPattern]) -> Sequences | None:
     """The sequences with marks, each of which is every item of the suspects at once; None if there are none."""
     everything = sorted({name for pattern in suspects for element in pattern for name in element})
     is_mark = np.array([str(item) == MARK for item in published.items], dtype=np.bool_)
@@ -168,7 +144,8 @@ def _fill_marks(published: Sequences, suspects: list[NamedPattern]) -> Sequences
     return Sequences.of(marked) if marked else None
 
 
-def _flag_holders(sequences: Sequences, pattern: NamedPattern, limits: MatchLimits | None = None) -> Flags:
+def flag_holders(sequences: Sequences, pattern: NamedPattern, limits: MatchLimits | None = None) -> Flags:
+    """Which sequences hold a pattern, all of whose items occur."""
     code_of = {str(item): code for code, item in enumerate(sequences.items)}
     codes = [np.array(sorted(code_of[name] for name in element), dtype=np.int32) for element in pattern]
     return flag_code_rows(sequences, codes, limits or MatchLimits())

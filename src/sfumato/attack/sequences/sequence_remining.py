@@ -20,12 +20,12 @@ from sfumato.attack.sequences.secret_patterns import (
     NamedPattern,
     explain_marks,
     find_near,
-    find_vanished,
     measure_length,
     mine_named,
     name_pattern,
     rank_patterns,
 )
+from sfumato.attack.sequences.vanished_patterns import find_vanished
 from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import support
@@ -85,9 +85,9 @@ class SequenceRemining(Attack):
         below = find_near(mined, thresholds, self.reach)
         rankings = [*rank_patterns(published, MinedPatterns(mined, below, len(published), gap, window), len(hidden))]
         if any(not limits[secret] for secret in hidden):
-            vanished = find_vanished(published, max(map(measure_length, hidden)))
-            below |= vanished.below
-            rankings.append(explain_marks(published, vanished, len(hidden)))
+            for vanished in find_vanished(published, max(map(measure_length, hidden))):
+                below |= vanished.below
+                rankings.append(explain_marks(published, vanished, len(hidden)))
         guessed = max((hidden & set(names[: len(hidden)]) for names in rankings), key=len)
         drawn = min(len(hidden), len(below))
         seen = hidden & below.keys()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Which patterns somebody hid entirely: those that occur nowhere, and that marks Δ would explain.
+
+For a threshold of 0, where there is nothing to mine. A sequence is marked because a hidden pattern was in it: if its
+marks were any items, some hidden pattern would be there. What would be in most marked sequences, and is in none as
+published, is suspect.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Flags, IntGrid, Ints
+from sfumato.attack.sequences.secret_patterns import (
+    MinedPatterns,
+    NamedPattern,
+    NearThreshold,
+    fill_marks,
+    flag_holders,
+    mine_named,
+)
+from sfumato.public.marked_items import MARK
+from sfumato.sequences import Sequences
+
+_MARKED_ROWS, _PAIRED_ITEMS, _ENDING_ITEMS, _GROWN, _SUSPECTS = 500, 400, 40, 200, 400
+"""Where they are looked for: so many marked sequences, items in pairs, items behind a pair, and pairs to grow; and how
+many are suspected."""
+
+
+def find_vanished(published: Sequences, longest: int) -> list[MinedPatterns]:
+    """Patterns of two elements, of three, and of both, those first that would be in most marked sequences.
+
+    Nothing if no mark shows, or if elements have several items; how long secrets are is known of the longest only.
+    """
+    supports = mine_named(published, 1, 1, None, None)
+    names = sorted(supports, key=lambda pattern: (-supports[pattern], pattern))
+    filled = fill_marks(published, names[:_ENDING_ITEMS]) if published.flat else None
+    if filled is None or longest < 2:
+        return []
+    marked = _MarkedRows.of(published, [name for ((name,),) in names[:_PAIRED_ITEMS]])
+    explained = marked.count_pairs()
+    pairs = marked.list_pairs(np.where(_flag_pairs(published, marked.names), -1, explained))[:_SUSPECTS]
+    several = [pairs]
+    if longest > 2:
+        grown = _grow_pairs(published, filled, marked.list_pairs(explained)[:_GROWN], names[:_ENDING_ITEMS])
+        several += [grown, pairs + grown]
+    return [
+        MinedPatterns(supports, dict.fromkeys(gone, NearThreshold(0, 0)), len(published)) for gone in several if gone
+    ]
+
+
+class _MarkedRows(NamedTuple):
+    """What some sequences with marks hold: rows × items."""
+
+    names: list[str]
+    before: Flags
+    """Whether an item stands before the last mark, so that the mark may end a pair with it."""
+    after: Flags
+    """Whether it stands behind the first mark, so that the mark may begin a pair with it."""
+
+    @classmethod
+    def of(cls, published: Sequences, names: list[str]) -> _MarkedRows:
+        number = {name: index for index, name in enumerate(names)}
+        rows = [row for row in published.to_lists() if MARK in map(str, row)][:_MARKED_ROWS]
+        before, after = (np.zeros((len(rows), len(names)), dtype=np.bool_) for _ in range(2))
+        for place, row in enumerate(rows):
+            items = [str(item) for item in row]
+            first, last = items.index(MARK), len(items) - 1 - items[::-1].index(MARK)
+            before[place, [number[item] for item in items[:last] if item in number]] = True
+            after[place, [number[item] for item in items[first + 1 :] if item in number]] = True
+        return cls(names, before, after)
+
+    def count_pairs(self) -> IntGrid:
+        """In how many of the sequences each pair would be if marks were any items: items × items."""
+        before, after = self.before.astype(np.int64), self.after.astype(np.int64)
+        return np.asarray(before.sum(axis=0)[:, None] + after.sum(axis=0)[None, :] - before.T @ after)
+
+    def list_pairs(self, counts: IntGrid) -> list[NamedPattern]:
+        """The pairs that are in any, those in most first."""
+        order: Ints = np.argsort(-counts, axis=None, kind="stable")[: int((counts > 0).sum())]
+        starts, ends = np.divmod(order[: _SUSPECTS + _GROWN], len(self.names))
+        return [((self.names[i],), (self.names[j],)) for i, j in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _flag_pairs(published: Sequences, names: list[str]) -> Flags:
+    """Whether each pair of some items is in a published sequence: items × items."""
+    number = {name: index for index, name in enumerate(names)}
+    flags = np.zeros((len(names), len(names)), dtype=np.bool_)
+    for pattern in mine_named(_keep_items(published, set(names)), 1, 2, None, None):
+        if len(pattern) == 2:
+            flags[number[pattern[0][0]], number[pattern[1][0]]] = True
+    return flags
+
+
+def _keep_items(published: Sequences, names: set[str]) -> Sequences:
+    """Sequences of single items with some items only."""
+    is_kept = np.array([str(item) in names for item in published.items], dtype=np.bool_)[published.codes]
+    offsets = np.concatenate(([0], np.cumsum(is_kept)))[published.offsets]
+    codes = published.codes[is_kept]
+    return Sequences(published.items, offsets, np.arange(codes.size + 1), codes)
+
+
+def _grow_pairs(
+    published: Sequences, filled: Sequences, pairs: list[NamedPattern], names: list[NamedPattern]
+) -> list[NamedPattern]:
+    """The patterns of three that begin with some pairs and occur nowhere, those in most marked sequences first."""
+    some = filled.take(np.arange(min(len(filled), _MARKED_ROWS)))
+    known = {str(item) for item in some.items}
+    grown = [(*pair, *name) for pair in pairs for name in names if all(item in known for (item,) in pair)]
+    held = {pattern: int(flag_holders(some, pattern).sum()) for pattern in grown}
+    likely = sorted(held, key=lambda pattern: (-held[pattern], pattern))
+    gone: list[NamedPattern] = []
+    for pattern in likely[: 10 * _SUSPECTS]:
+        if len(gone) == _SUSPECTS:
+            break
+        if not flag_holders(published, pattern).any():
+            gone.append(pattern)
+    return gone
