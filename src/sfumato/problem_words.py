@@ -41,6 +41,7 @@ _OTHER_NAMES = {
     "feather": "arrow",
     "txt": "csv",
     "quasi": "quasi_identifying",
+    "delta": "Δ",
 }
 """What methods, attacks, models and formats are called elsewhere, and here."""
 _OTHER_FIELDS = {

@@ -33,7 +33,8 @@ class PointCounts(NamedTuple):
 
     def describe(self) -> str:
         """The same in words."""
-        return f"{self.left_out:,} of {self.points:,} points lie in no region and were left out."
+        lie = "lies in no region and was" if self.left_out == 1 else "lie in no region and were"
+        return f"{self.left_out:,} of {self.points:,} points {lie} left out."
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)

@@ -137,7 +137,7 @@ def test_a_time_column_is_told_by_its_name_in_a_file_of_the_long_form_only(folde
 def test_regions_says_how_many_points_it_left_out(folder: Path, invoke: Callable[..., Any]) -> None:
     Path("points.csv").write_text("id,time,x,y\n1,1,5,5\n1,2,50,50\n2,1,6,6\n", encoding="utf-8")
     ran = invoke("regions", "points.csv", "--bounds", "0,0,10,10", "--out", "regions.txt")
-    assert "1 of 3 points lie in no region and were left out." in ran.out
+    assert "1 of 3 points lies in no region and was left out." in ran.out
     assert json.loads(invoke("regions", "points.csv", "--out", "all.txt", "--json").out)["left_out"] == 0
     ran = invoke("regions", "points.csv", "--bounds", "90,90,99,99", "--out", "none.txt")
     assert ran.code == 2

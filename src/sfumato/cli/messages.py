@@ -66,7 +66,9 @@ def say_plainly(message: str) -> str:
     elif message.startswith("Got unexpected extra argument") and {"run", "init"} & set(sys.argv[1:2]):
         message += "; name where to write with --out"
     missing = re.match(r"Missing argument '(\w+)'", message)
-    if missing and (example := _EXAMPLES.get(missing[1])):
+    if missing and sys.argv[1] == "attack":
+        message += " It needs the folder of a run and its policy, as in: sfumato attack out policy.toml"
+    elif missing and (example := _EXAMPLES.get(missing[1])):
         message += f" Type it after the command, as in: sfumato {sys.argv[1]} {example}"
     return message
 

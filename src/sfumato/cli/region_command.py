@@ -67,11 +67,18 @@ def region_command(
     if as_json:
         print_json(facts | {"points": found.points, "left_out": found.left_out, "written": str(out)})
         return
-    counts = f"{facts['sequences']:,} sequences with {facts['visits']:,} visits of {facts['regions']:,} regions"
+    counts = (
+        f"{_spell_count(facts['sequences'], 'sequence')} with {_spell_count(facts['visits'], 'visit')} of "
+        f"{_spell_count(facts['regions'], 'region')}"
+    )
     print_line(f"{counts}. Written to {out}.")
     if found.left_out:
         print_line(PointCounts(found.points, found.left_out).describe())
     print_line("They hold what people did, without their ids: keep the file private.")
+
+
+def _spell_count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _check_section(given: dict[str, Any]) -> PointsSection:

@@ -144,26 +144,29 @@ def _read_long_csv(path: Path, columns: tuple[str, ...], separator: str | None) 
 
 def choose_long_separator(path: Path, header: str, columns: tuple[str, ...], separator: str | None) -> str:
     """The separator with which the first line names the columns."""
+    lacking = []
     for mark in (separator,) if separator else _SEPARATORS:
-        if set(columns) <= set(next(csv.reader([header.rstrip("\r")], delimiter=mark), [])):
+        named = set(next(csv.reader([header.rstrip("\r")], delimiter=mark), []))
+        if set(columns) <= named:
             return mark
-    raise explain_missing_column(path, columns)
+        lacking.append(tuple(name for name in columns if name not in named))
+    raise explain_missing_column(path, columns, min(lacking, key=len))
 
 
 def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
     frame = read_frame(os.fspath(path))
-    if not set(columns) <= set(frame.columns):
-        raise explain_missing_column(hide_password(os.fspath(path)), columns)
+    if lacking := tuple(name for name in columns if name not in frame.columns):
+        raise explain_missing_column(hide_password(os.fspath(path)), columns, lacking)
     return frame.select(columns)
 
 
-def explain_missing_column(path: Path | str, columns: tuple[str, ...]) -> DataError:
-    """The header does not name the columns."""
+def explain_missing_column(path: Path | str, columns: tuple[str, ...], lacking: tuple[str, ...] = ()) -> DataError:
+    """The header does not name the columns, or lacks those that are known to be missing."""
     # The columns found are not listed: without a header they would be a row of data.
     line = ', or, if each line is a basket, the format "comma"' if len(columns) == 2 else ""
+    names = quote_names(lacking) if lacking and len(lacking) < len(columns) else f"some of {quote_names(columns)}"
     return DataError(
-        f"{path}: the header lacks some of {quote_names(columns)}; give other names, as options or under [data], or "
-        f"the right separator{line}"
+        f"{path}: the header lacks {names}; give other names, as options or under [data], or the right separator{line}"
     )
 
 

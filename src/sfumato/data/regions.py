@@ -23,7 +23,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.near_files import explain_unreadable
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, quote_names
 
 Coordinates = Literal["plane", "metres", "degrees"]
 METRES_PER_DEGREE = 111_195.0
@@ -210,13 +210,14 @@ class Polygons(Regions):
         file = Path(path)
         try:
             features = json.loads(file.read_text(encoding="utf-8"))["features"]
+            _refuse_other_features(file, features, name)
             rings = dict(chain.from_iterable(_list_rings(feature, name) for feature in features))
         except OSError as problem:
             raise DataError(f"{file}: the file cannot be read {explain_unreadable(problem, file)}") from None
-        except (ValueError, KeyError, TypeError, IndexError):
-            raise DataError(
-                f'{file}: not a GeoJSON collection of polygons, each with a property "{name}"; give another name'
-            ) from None
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            raise DataError(f"{file}: not a GeoJSON collection of polygons (a FeatureCollection); give one") from None
+        if not rings:
+            raise DataError(f"{file}: the collection has no polygon; give at least one")
         return cls(rings)
 
     def place(self, points: Points) -> PlacedPoints:
@@ -244,6 +245,8 @@ class Cells(Regions):
         centres = np.asarray(list(self.centres.values()), dtype=np.float64)
         if not self.centres or centres.shape[1:] != (2,) or not np.isfinite(centres).all():
             raise PolicyError("give at least one centre, each as (x, y)")
+        if len({*self.centres.values()}) < len(self.centres):
+            raise PolicyError("two centres are at the same place, so that one would have no point; remove one")
 
     @classmethod
     def read(cls, path: str | PathLike[str], reach: float | None = None) -> Cells:
@@ -256,8 +259,12 @@ class Cells(Regions):
         names = frame["name"].cast(pl.String)
         x, y = (frame[axis].cast(pl.Float64, strict=False) for axis in ("x", "y"))
         bad = int((names.is_null() | ~x.is_finite().fill_null(False) | ~y.is_finite().fill_null(False)).sum())
-        if bad or names.n_unique() < names.len():
-            raise DataError(f"{path}: {bad} of {names.len()} centres lack a name or a number, or a name comes twice")
+        if bad:
+            raise DataError(f"{path}: {bad} of {names.len()} centres lack a name or a number; complete or remove them")
+        if twice := int(names.is_duplicated().sum()):
+            raise DataError(
+                f"{path}: {twice} of {names.len()} centres share their name with another; names must differ"
+            )
         return cls(dict(zip(names, zip(x, y, strict=True), strict=True)), reach)
 
     def place(self, points: Points) -> PlacedPoints:
@@ -294,6 +301,19 @@ def _flag_inside(x: Floats, y: Floats, ring: Floats) -> Flags:
         crosses = (y1 > y) != (y2 > y)
         inside ^= crosses & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
     return inside
+
+
+def _refuse_other_features(file: Path, features: Any, name: str) -> None:
+    """Stop at features that are no polygons, and at those without the property that names them."""
+    kinds = [feature["geometry"]["type"] for feature in features]
+    others = sum(kind not in ("Polygon", "MultiPolygon") for kind in kinds)
+    if others:
+        raise DataError(f"{file}: {others} of {len(kinds)} features are no polygons; remove them")
+    unnamed = sum(name not in feature["properties"] for feature in features)
+    if unnamed:
+        held = sorted({str(key) for feature in features for key in feature["properties"]})[:8]
+        cure = f"choose another as name: {quote_names(held)}" if held else "give them one"
+        raise DataError(f'{file}: {unnamed} of {len(kinds)} polygons have no property "{name}"; {cure}')
 
 
 def _list_rings(feature: Any, name: str) -> list[tuple[str, Ring]]:

@@ -159,7 +159,9 @@ def _check_marks(path: Path, tokens: TextTokens, closes: Flags, ends: Flags) -> 
     is_last = np.concatenate((is_first[1:], [True]))
     after_item = ~np.concatenate(([True], (closes | ends)[:-1])) & ~is_first
     negative = np.array([word.startswith("-") and word[1:].isdecimal() for word in tokens.words])
-    _refuse_bad_lines(path, tokens, is_last & ~ends, "do not end in -2; add it or, for baskets, use Baskets.read")
+    _refuse_bad_lines(
+        path, tokens, is_last & ~ends, "do not end in -2; add it, or read the file as baskets (Baskets.read)"
+    )
     _refuse_bad_lines(path, tokens, ends & ~is_last, "continue after -2; write one sequence per line")
     _refuse_bad_lines(
         path, tokens, ends & after_item, "hold items between the last -1 and -2; close that element with -1"

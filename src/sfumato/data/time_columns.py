@@ -15,6 +15,7 @@ from sfumato.errors import DataError
 _CURE = "write times as 2009-06-30 12:00, or as numbers"
 _TWO_WAYS = r"^\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}"
 """A day before its month, or a month before its day."""
+_CLOCK = r"^\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp]\.?[Mm]\.?)?\s*$"
 _MONTH_FIRST = r"^\s*(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[ T]+(\d.*))?$"
 
 
@@ -59,7 +60,9 @@ def explain_no_times(path: object, column: pl.Series) -> DataError:
     """The error for texts of which some or all are no times."""
     _refuse_two_ways(path, column)
     numbers = column.cast(pl.Float64, strict=False).is_finite().fill_null(False)
-    odd = ~numbers if numbers.any() else _parse_dates(column).is_null()
+    clocks = column.str.contains(_CLOCK)
+    read = [numbers] if numbers.any() else [_parse_dates(column).is_not_null(), clocks]
+    odd = ~max(read, key=lambda flags: int(flags.sum()))  # as what most of them are
     return DataError(
         f'{path}: "{column.name}" is no time in {odd.sum()} of {column.len()} rows, first in row {odd.arg_max()} '
         f"(from 0); {_CURE}"

@@ -22,6 +22,7 @@ from sfumato.errors import SfumatoError, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
+from sfumato.release import Release
 from sfumato.table import Table
 
 HIGH_LOSS = 0.3
@@ -71,6 +72,14 @@ def advise_on_loss(
     sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
     why = _explain_loss(_list_starred_columns(published), original)
     return (f"{why}: {options}, instead of {loss:.3g} (measured{sample}).",)
+
+
+def note_nothing_hidden(release: Release) -> tuple[str, ...]:
+    """A sentence if there was nothing to hide, which is seldom what was meant."""
+    if not release.details.get("sensitive") or release.losses.get("changes") != 0:
+        return ()
+    look = "look at the threshold, and at limits on gaps and windows."
+    return (f"Nothing was changed: no secret exceeds its threshold in the originals. If you expected one to, {look}",)
 
 
 def is_advice_due(methods: tuple[Method, ...], original: Any, published: Any, loss: float | None) -> bool:

@@ -35,7 +35,7 @@ from sfumato.report.run_account import RunAccount
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.text_codes import note_texts, remember_texts
-from sfumato.workflow.advice import advise_on_loss
+from sfumato.workflow.advice import advise_on_loss, note_nothing_hidden
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -128,7 +128,8 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         reasons = side.collect_reasons(release, original)
         lost, tried = record["utility"].get("loss"), side.collect_alternatives()
         advice = advise_on_loss(methods, original, published, lost, tried)
-        record["advice"] = [*advice, *side.list_notes(), *_note_reading(policy, original, given)]
+        notes = (*note_nothing_hidden(release), *_note_reading(policy, original, given))
+        record["advice"] = [*advice, *side.list_notes(), *notes]
         run_account = replace(
             run_account,
             differences=differences,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sfumato.data.region_builders import GridRegions, RegionBuilder
 from sfumato.description import Description
@@ -26,6 +26,14 @@ class PointsSection(Description):
     split: Literal["day"] | Annotated[float, Field(gt=0)] | None = None
     """A new sequence begins every `"day"` (UTC), or after a pause of so many seconds. Then k sequences are k trips, not
     k people."""
+
+    @field_validator("split", mode="before")
+    @classmethod
+    def _check_split(cls, given: Any) -> Any:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if given is None or given == "day" or (is_number and given > 0):
+            return given
+        raise ValueError('must be "day", or a pause as a number of seconds above 0')
 
     def locate(self, locate: Callable[[str], str]) -> PointsSection:
         """The same with the file of its regions resolved."""

@@ -313,8 +313,9 @@ def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]
         if unaimed:
             made.append(f"No attack tried to infer {quote_names(unaimed)}.")
     crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
-    if isinstance(published, Baskets | StoredBaskets | Sequences) and not crowds and "sequence_linking" not in ran:
-        made.append("Whether people can be found by items that others know of them was not tried.")
+    if isinstance(published, Baskets | StoredBaskets | Sequences) and not crowds:
+        tried = "." if "sequence_linking" in ran else ", and that was not tried."
+        made.append(f"No claim says that people cannot be found by items that others know of them{tried}")
     if "composition" not in ran:
         made.append("Whether this release tells more together with other releases was not tried.")
     private = sum(claim["needs_original"] for claim in record["claims"])

@@ -250,7 +250,7 @@ def test_a_file_lists_patterns(tmp_path: Any) -> None:
     [
         ({"threshold": 1}, "there is nothing to hide"),
         ({"patterns": [[]], "threshold": 1}, "is empty"),
-        ({"patterns": [["a"]], "threshold": (1, 2)}, "2 thresholds for 1 patterns"),
+        ({"patterns": [["a"]], "threshold": (1, 2)}, "2 thresholds for 1 pattern: give"),
         ({"patterns": [["a"]], "threshold": 1, "strategy": "exact", "max_gap": 1}, "take the mark Δ"),
         ({"patterns": [["a"]], "threshold": 1.5}, "less than 1"),
         ({"patterns": [["a"]], "threshold": 1, "mark": "replace"}, "needs min_support"),

@@ -53,14 +53,15 @@ def support(sequences: Sequences, pattern: Iterable[Any], max_gap: int | None = 
 def flag_rows(
     sequences: Sequences, pattern: Iterable[Any], max_gap: int | None = None, window: int | None = None
 ) -> Flags:
-    """Which sequences contain a pattern."""
+    """Which sequences contain a pattern; an item is also found by its text, since 7 may be published as "7"."""
     limits = check_limits(max_gap, window)
     elements = list_elements(pattern)
+    by_text = {str(item): code for code, item in enumerate(sequences.items)}
     code_of = {item: code for code, item in enumerate(sequences.items)}
-    wanted = {item for element in elements for item in element}
-    if not all(item in code_of for item in wanted):
+    found = [{code_of.get(item, by_text.get(str(item), -1)) for item in element} for element in elements]
+    if any(-1 in element for element in found):
         return np.zeros(len(sequences), dtype=bool)
-    codes = [np.array(sorted({code_of[item] for item in element}), dtype=np.int32) for element in elements]
+    codes = [np.array(sorted(element), dtype=np.int32) for element in found]
     return flag_code_rows(sequences, codes, limits)
 
 

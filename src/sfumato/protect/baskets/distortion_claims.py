@@ -18,7 +18,6 @@ ERRORS = 5.0
 def claim_distortion(distortion: BasketDistortion, baskets: int, *, given: bool) -> tuple[Claim, ...]:
     """Every claim; `given` is whether the custodian named the items."""
     ordered = distortion.kind == "cut_and_paste"
-    position = "in order of its original size" if ordered else "in its original position"
     return (
         *_claim_privacy(distortion, given),
         Claim(
@@ -43,7 +42,7 @@ def claim_distortion(distortion: BasketDistortion, baskets: int, *, given: bool)
             threshold=baskets,
             bound="exactly",
             measure="basket_count",
-            meaning=f"Every original basket is published, randomized, {position}.",
+            meaning=f"{baskets} baskets are published, as many as there were.",
         ),
     )
 

@@ -166,7 +166,7 @@ class EncodeForTrees(KeyedMethod):
                 threshold=len(data),
                 bound="exactly",
                 measure="rows",
-                meaning="Every row is present.",
+                meaning=f"{len(data)} rows are published, as many as there were.",
             )
         )
         return tuple(claims)

@@ -59,7 +59,8 @@ class AnonymizeSequences(Method):
 
     method: Literal["anonymize_sequences"] = "anonymize_sequences"
     k: int = Field(ge=2, strict=True)
-    """How many published sequences must contain what occurs in one of them; at least 2."""
+    """How many published sequences must contain what occurs in one of them; at least 2. With `literal`, some may be
+    contained in fewer."""
     literal: bool = False
     """Whether to stop after one pass, as published: then some sequences may still be rare."""
 

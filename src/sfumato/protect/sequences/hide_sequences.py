@@ -119,7 +119,7 @@ class HideSequences(Method):
             raise ValueError("a pattern or one of its elements is empty; remove it")
         if isinstance(self.threshold, tuple) and self.file is None and len(self.threshold) != len(self.patterns):
             raise ValueError(
-                f"there are {len(self.threshold)} thresholds for {len(self.patterns)} patterns; give one for all, or "
+                f"{len(self.threshold)} thresholds for {_count_patterns(len(self.patterns))}: give one for all, or "
                 "one for each"
             )
         if (self.mark == "replace") != (self.min_support is not None):
@@ -233,10 +233,14 @@ class HideSequences(Method):
         given = self.threshold if isinstance(self.threshold, tuple) else (self.threshold,) * patterns
         if len(given) != patterns:
             raise DataError(
-                f"there are {len(given)} thresholds for {patterns} patterns; give one for all, or one for each"
+                f"{len(given)} thresholds for {_count_patterns(patterns)}: give one for all, or one for each"
             )
         counts = [t if isinstance(t, int) else floor(Fraction(repr(t)) * rows) for t in given]
         return np.array(counts, dtype=np.int64)
+
+
+def _count_patterns(count: int) -> str:
+    return f"{count} pattern{'' if count == 1 else 's'}"
 
 
 def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> None:
@@ -244,12 +248,15 @@ def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> Non
     if not patterns:
         raise PolicyError("there is nothing to hide: the file lists no pattern")
     known = set(map(str, data.items))
-    unknown = {str(item) for pattern in patterns for element in pattern for item in element} - known
-    if unknown:
-        named = "an item" if len(unknown) == 1 else f"{len(unknown)} items"
+    strange = [{str(item) for element in pattern for item in element} - known for pattern in patterns]
+    numbers = [number for number, items in enumerate(strange, 1) if items]
+    if numbers:
+        count = len(set().union(*strange))
+        named = "an item" if count == 1 else f"{count} items"
+        where = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
         raise PolicyError(
-            f"the patterns name {named} that no sequence holds; check the spelling, or remove what does not occur: it "
-            "needs no hiding"
+            f"the patterns name {named} that no sequence holds, in pattern {where} of {len(patterns)}; check the "
+            "spelling, or remove what does not occur: it needs no hiding"
         )
 
 

@@ -43,7 +43,7 @@ def claim_all_sequences(data: Sequences) -> Claim:
         threshold=len(data),
         bound="exactly",
         measure="sequence_count",
-        meaning="Every original sequence is published, changed or not.",
+        meaning=f"{len(data)} sequences are published, as many as there were.",
     )
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Natural mistakes with sequences, points and regions: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.data.time_columns import explain_no_times
+from tests.command_line import Invoke
+
+WALKS = sf.Sequences.of([["home", "work"], ["home", "clinic"]])
+SQUARE = [[0, 0], [1, 0], [1, 1], [0, 0]]
+
+
+def write_features(path: Path, *features: dict[str, object]) -> Path:
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+    return path
+
+
+def make_feature(kind: str, **properties: str) -> dict[str, object]:
+    shape = {"type": kind, "coordinates": [SQUARE] if kind == "Polygon" else [0, 0]}
+    return {"type": "Feature", "geometry": shape, "properties": properties}
+
+
+def test_files_of_polygons_say_what_is_wrong_with_them(tmp_path: Path) -> None:
+    file = tmp_path / "areas.geojson"
+    for content, message in (
+        ("name,x,y\n", "not a GeoJSON collection"),
+        ("{}", "not a GeoJSON collection"),
+    ):
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises(sf.DataError, match=f"areas.geojson: {message}"):
+            sf.Polygons.read(file)
+    for features, message in (
+        ((), "the collection has no polygon"),
+        ((make_feature("Point", name="a"), make_feature("Polygon", name="b")), "1 of 2 features are no polygons"),
+        ((make_feature("Polygon", label="a", code="b"),), '1 of 1 polygons have no property "name"; .*"code", "label"'),
+    ):
+        with pytest.raises(sf.DataError, match=f"areas.geojson: {message}"):
+            sf.Polygons.read(write_features(file, *features))
+    assert list(sf.Polygons.read(write_features(file, make_feature("Polygon", name="a"))).rings) == ["a"]
+
+
+def test_centres_have_names_and_places_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "centres.csv"
+    for text, message in (
+        ("name,x,y\na,1,2\n,3,4\n", "1 of 2 centres lack a name or a number"),
+        ("name,x,y\na,1,2\na,3,4\n", "2 of 2 centres share their name"),
+    ):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(sf.DataError, match=message):
+            sf.Cells.read(file)
+    with pytest.raises(sf.PolicyError, match="two centres are at the same place"):
+        sf.Cells({"a": (1, 2), "b": (1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("cells", "place"),
+    [
+        (["01:00", "02:00", "soon", "3:30"], "1 of 4 rows, first in row 2"),
+        (["2024-05-01", "soon", "2024-05-03"], "1 of 3 rows, first in row 1"),
+        (["1", "x", "3", "y"], "2 of 4 rows, first in row 1"),
+    ],
+)
+def test_what_is_no_time_is_counted_as_the_others_are_read(cells: list[str], place: str) -> None:
+    column = sf.Table.of({"time": cells}).frame["time"]
+    assert f"is no time in {place}" in str(explain_no_times("a.csv", column))
+
+
+def test_a_misspelt_item_is_found_by_the_number_of_its_pattern() -> None:
+    method = sf.HideSequences(patterns=[["home", "work"], ["home", "wrok"]], threshold=0)
+    with pytest.raises(sf.PolicyError, match="an item that no sequence holds, in pattern 2 of 2"):
+        method.protect(WALKS)
+
+
+def test_delta_is_the_mark_that_was_meant() -> None:
+    with pytest.raises(sf.PolicyError, match='did you mean "Δ"'):
+        sf.HideSequences(patterns=[["home"]], threshold=0, mark="delta")
+
+
+def test_only_the_columns_that_are_missing_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "walks.csv"
+    file.write_text("person,place,hour\n1,home,7\n", encoding="utf-8")
+    with pytest.raises(sf.DataError, match='the header lacks "persn";'):
+        sf.Sequences.read(file, id="persn", item="place", time="hour")
+
+
+def test_an_attack_needs_a_folder_and_a_policy(invoke: Invoke) -> None:
+    ran = invoke("attack", "policy.toml")
+    assert ran.code == 2 and "sfumato attack out policy.toml" in " ".join(ran.err.split())
+
+
+@pytest.mark.parametrize("threshold", [5, 0])
+def test_a_run_says_if_nothing_was_hidden(threshold: int) -> None:
+    run = sf.run(WALKS, sf.HideSequences(patterns=[["home", "work"]], threshold=threshold))
+    said = [line for line in run.record["advice"] if line.startswith("Nothing was changed")]
+    assert len(said) == (threshold == 5)
+
+
+def test_items_are_found_by_their_text() -> None:
+    numbers = sf.Sequences.of([[1, 2, 3]] * 4 + [[3, 2]])
+    marked = sf.HideSequences(patterns=[[1, 3]], threshold=1, mark="Δ").protect(numbers).data
+    assert [sf.mine.support(marked, pattern) for pattern in ([1, 3], ["1", "3"], [2], [9])] == [1, 1, 5, 0]
