@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import re
+
 import sfumato as sf
-from sfumato.report.grid_pictures import _Cell, _list_cells, _shift, draw_grid_figures
+from sfumato.report.grid_pictures import _Cell, _choose_ticks, _list_cells, _shift, draw_grid_figures
 
 
 def test_cells_are_drawn_before_and_after() -> None:
@@ -34,7 +36,28 @@ def test_flows_in_both_directions_are_apart_and_keep_to_the_right() -> None:
     assert north["x"] == north["x2"] > 0 > south["x"] == south["x2"]
     assert (north["y"], north["y2"]) == (0, 1)
     still = _shift(_Cell(2, 3), _Cell(2, 3))
-    assert still == {"x": 3, "y": 2, "x2": 3, "y2": 2}
+    assert (still["x"], still["y"], still["x2"], still["y2"]) == (3, 2, 3, 2)
+
+
+def test_heads_of_arrows_point_to_the_goal() -> None:
+    here = _Cell(1, 1)
+    goals = {"north": _Cell(2, 1), "east": _Cell(1, 2), "south": _Cell(0, 1), "west": _Cell(1, 0)}
+    turned = {name: _shift(here, goal)["angle"] % 360 for name, goal in goals.items()}
+    assert turned == {"north": 0, "east": 90, "south": 180, "west": 270}
+    head = _shift(here, goals["east"])
+    assert head["x"] < head["head_x"] < head["x2"] and head["head_y"] == head["y"]
+
+
+def test_cells_are_square_and_legends_begin_above_zero() -> None:
+    for wide in draw_grid_figures(sf.Sequences.of([["r0c0", "r0c7"]] * 3)):
+        size = re.search(r'width="([\d.]+)" height="([\d.]+)"', wide.svg)
+        assert size and float(size[1]) > 3 * float(size[2])
+    assert [_choose_ticks(largest) for largest in (1, 3, 23, 400)] == [
+        [1],
+        [1, 2, 3],
+        [5, 10, 15, 20],
+        [100, 200, 300, 400],
+    ]
 
 
 def test_cells_without_a_visit_are_drawn_unless_they_are_many() -> None:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Visits of the cells of a grid, and flows between them, before and after: for sequences whose items are such cells.
 
-More visits are more of one colour, and flows are lines that keep to the right like traffic, so that the two directions
-between two cells are apart.
+More visits are more of one colour, and flows are arrows that keep to the right like traffic, so that the two directions
+between two cells are apart. Cells are square, and both maps have the same shape.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from math import hypot
+from math import atan2, degrees, hypot, log10
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -32,7 +32,13 @@ _ASIDE = 0.13
 """How far to the right a flow is drawn, in sides of a cell."""
 
 
-_LEGEND: Spec = {"title": None, "labelColor": PALETTE["ink"][0], "labelFontSize": 12, "tickCount": 4, "format": ",d"}
+_LONGER_SIDE = 190
+"""Of a map, in pixels."""
+_HEAD = 0.68
+"""Where on its line the head of an arrow is drawn: nearer to the goal several would meet."""
+
+
+_LEGEND: Spec = {"title": None, "labelColor": PALETTE["ink"][0], "labelFontSize": 12, "format": ",d"}
 _SIDE_TITLE: Spec = {"fontWeight": "normal", "fontSize": 12, "color": PALETTE["ink"][0]}
 
 
@@ -62,7 +68,7 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
         ),
         _make_figure(
             "Flows",
-            f"How often each step between regions is made{seen}. Lines keep to the right, like traffic.{drawn}",
+            f"How often each step between regions is made{seen}. Arrows keep to the right, like traffic.{drawn}",
             _draw_flows(strongest, cells, sides),
             flows,
             sides,
@@ -94,7 +100,12 @@ def _draw_visits(visits: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[
         "field": "visits",
         "type": "quantitative",
         "scale": {"range": [0, 1], "domainMin": 0},
-        "legend": {**_LEGEND, "symbolType": "square", "symbolFillColor": PALETTE["accent"][0]},
+        "legend": {
+            **_LEGEND,
+            "values": _choose_ticks(max(count for _, _, count in counts)),
+            "symbolType": "square",
+            "symbolFillColor": PALETTE["accent"][0],
+        },
     }
     place: Spec = {
         "x": {"field": "column", "type": "ordinal", "axis": None},
@@ -108,64 +119,105 @@ def _draw_visits(visits: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[
         "mark": {"type": "rect", "color": PALETTE["accent"][0]},
         "encoding": place | {"opacity": shade},
     }
-    return render_svg(_repeat_sides(values, sides, [squares, frames]))
+    return render_svg(_repeat_sides(values, sides, [squares, frames], _measure_grid(cells)))
+
+
+def _choose_ticks(largest: int) -> list[int]:
+    """Some round numbers from 1 up to the largest count, for a legend."""
+    step = 10 ** int(log10(max(largest / 4, 1)))
+    step *= next(times for times in (1, 2, 5, 10) if largest / (step * times) <= 5)
+    return list(range(step, largest + 1, step)) or [1]
+
+
+class _GridSize(NamedTuple):
+    rows: int
+    columns: int
+
+
+def _measure_grid(cells: Mapping[str, _Cell]) -> _GridSize:
+    """The smallest grid from the first row and column on that holds some cells."""
+    return _GridSize(*(max(cell[axis] for cell in cells.values()) + 1 for axis in (0, 1)))
 
 
 def _list_cells(cells: Mapping[str, _Cell]) -> set[_Cell]:
-    """All cells of the smallest grid from the first row and column on that holds some; no others if it is large."""
-    rows, columns = (max(cell[axis] for cell in cells.values()) + 1 for axis in (0, 1))
+    """All cells of the smallest grid that holds some; no others if it is large."""
+    rows, columns = _measure_grid(cells)
     if rows * columns > _DRAWN:
         return set(cells.values())
     return {_Cell(row, column) for row in range(rows) for column in range(columns)}
 
 
 def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> str:
-    """A line for each flow from the middle of one cell to that of another, the wider the stronger."""
+    """An arrow for each flow from the middle of one cell to that of another, the wider the stronger."""
     values = [
         {**_shift(cells[start], cells[goal]), "side": side, "count": count}
         for side in sides
         for start, goal, count in flows.select("start", "goal", side).iter_rows()
         if count and start != goal
     ]
-    dots = [{"x": cell.column, "y": cell.row, "side": side} for side in sides for cell in sorted(_list_cells(cells))]
+    squares = [
+        {"x": cell.column - 0.5, "y": cell.row - 0.5, "x2": cell.column + 0.5, "y2": cell.row + 0.5, "side": side}
+        for side in sides
+        for cell in sorted(_list_cells(cells))
+    ]
+    size = _measure_grid(cells)
     width: Spec = {
         "field": "count",
         "type": "quantitative",
         "scale": {"range": [0.4, 5], "domainMin": 0},
-        "legend": {**_LEGEND, "symbolType": "stroke", "symbolStrokeColor": PALETTE["accent"][0]},
+        "legend": {
+            **_LEGEND,
+            "values": _choose_ticks(max((value["count"] for value in values), default=1)),
+            "symbolType": "stroke",
+            "symbolStrokeColor": PALETTE["accent"][0],
+        },
     }
+    ends = {"x": [-0.5, size.columns - 0.5], "y": [-0.5, size.rows - 0.5]}
     place: Spec = {
-        axis: {"field": axis, "type": "quantitative", "axis": None, "scale": {"nice": False, "zero": False}}
+        axis: {"field": axis, "type": "quantitative", "axis": None, "scale": {"domain": ends[axis], "nice": False}}
         for axis in ("x", "y")
     }
-    middles: Spec = {
+    corners: Spec = {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    frames: Spec = {
         "transform": [{"filter": "!isValid(datum.count)"}],
-        "mark": {"type": "point", "filled": True, "size": 5, "color": PALETTE["before"][0]},
-        "encoding": place,
+        "mark": {"type": "rect", "filled": False, "stroke": PALETTE["line"][0], "strokeWidth": 0.5},
+        "encoding": corners,
     }
     lines: Spec = {
         "transform": [{"filter": "isValid(datum.count)"}],
         "mark": {"type": "rule", "color": PALETTE["accent"][0], "opacity": 0.8},
-        "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "strokeWidth": width},
+        "encoding": {**corners, "strokeWidth": width},
     }
-    return render_svg(_repeat_sides([*dots, *values], sides, [middles, lines]))
+    heads: Spec = {
+        "transform": [{"filter": "isValid(datum.count)"}],
+        "mark": {"type": "point", "shape": "triangle", "filled": True, "size": 34, "color": PALETTE["accent"][0]},
+        "encoding": {
+            "x": {**place["x"], "field": "head_x"},
+            "y": {**place["y"], "field": "head_y"},
+            "angle": {"field": "angle", "type": "quantitative", "scale": None},
+            "opacity": {"value": 1},
+        },
+    }
+    return render_svg(_repeat_sides([*squares, *values], sides, [frames, lines, heads], size))
 
 
 def _shift(start: _Cell, goal: _Cell) -> dict[str, float]:
-    """The ends of a flow, moved to its right."""
+    """The ends of a flow, moved to its right; the head of its arrow, and how far that is turned from pointing up."""
     right, up = goal.column - start.column, goal.row - start.row
     aside = _ASIDE / hypot(right, up) if right or up else 0.0
-    x, y = up * aside, -right * aside
-    return {"x": start.column + x, "y": start.row + y, "x2": goal.column + x, "y2": goal.row + y}
+    x, y = start.column + up * aside, start.row - right * aside
+    head = {"head_x": x + _HEAD * right, "head_y": y + _HEAD * up, "angle": degrees(atan2(right, up))}
+    return {"x": x, "y": y, "x2": x + right, "y2": y + up, **head}
 
 
-def _repeat_sides(values: list[dict[str, Any]], sides: tuple[str, ...], layers: list[Spec]) -> Spec:
+def _repeat_sides(values: list[dict[str, Any]], sides: tuple[str, ...], layers: list[Spec], size: _GridSize) -> Spec:
     """The same picture of each side, next to each other, on one scale."""
+    cell = _LONGER_SIDE / max(size)
     pictures = [
         {
             "layer": layers,
-            "width": 190,
-            "height": 190,
+            "width": cell * size.columns,
+            "height": cell * size.rows,
             "title": _SIDE_TITLE | {"text": side} if len(sides) > 1 else None,
             "transform": [{"filter": {"field": "side", "equal": side}}],
         }

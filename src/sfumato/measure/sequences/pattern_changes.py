@@ -70,7 +70,8 @@ class PatternChanges(SupportChanges):
     """The frequent patterns before and after, and how much was changed."""
 
     marks: int
-    """M1: items of the originals that were marked, deleted or replaced."""
+    """M1: items of the originals that were marked, deleted or replaced, as far as the two files show: what was replaced
+    by an item that a shortened sequence lost elsewhere does not."""
 
 
 def pattern_changes(
