@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write docs/policy.md, docs/reference.md, docs/methods/index.md and the names that type checkers know, from the code.
+"""Write the pages policy, reference, methods and sentences, and the names that type checkers know, from the code.
 
 `python docs/generate.py`. A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what
 the code says: fields and their defaults, signatures, docstrings, options of the command line. The names are lines for
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
@@ -32,6 +33,10 @@ from sfumato.workflow.points_section import PointsSection
 from sfumato.workflow.policy_sections import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))  # the examples of methods are tests
+
+from tests.contract.sentences import write_sentences  # noqa: E402
+
 NAMESPACES = ("protect", "mine", "measure", "attack", "parties")
 BUILDERS: tuple[type[BaseModel], ...] = get_args(get_args(hierarchy_builders.HierarchyBuilder)[0])
 REGIONS: tuple[type[BaseModel], ...] = get_args(get_args(region_builders.RegionBuilder)[0])
@@ -47,6 +52,7 @@ def generate_pages() -> dict[str, str]:
         "policy.md": _fill("policy.md", _policy_parts()),
         "reference.md": _fill("reference.md", _reference_parts()),
         "methods/index.md": _fill("methods/index.md", {"other_methods": _other_methods()}),
+        "sentences.md": _fill("sentences.md", {"sentences": write_sentences()}),
     }
 
 

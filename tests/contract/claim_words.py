@@ -63,20 +63,38 @@ def is_spelled(number: float, spelling: str) -> bool:
     return abs(number - float(written)) <= max(0.500001 * finest if exponent < 0 else 0.0, 1e-6 * abs(number))
 
 
+def read_others(meaning: str, names: Iterable[str]) -> list[str]:
+    """The numbers of a sentence that are one less than a crowd: "at least 2 others", "1 to 2 people"."""
+    for name in sorted(names, key=len, reverse=True):
+        meaning = meaning.replace(name, "")
+    return [
+        match[0]
+        for match in _NUMBER.finditer(meaning)
+        if meaning[match.end() :].startswith(" other") or meaning[: match.start()].endswith("1 to ")
+    ]
+
+
 def find_strange_numbers(claim: Claim, fields: Any, sizes: Iterable[int], names: Iterable[str]) -> list[str]:
     """Numbers of the sentence that are not of the claim, the method's fields or the size of the data; not 0 and 1."""
     parts = [len(value) for value in claim.arguments.values() if isinstance(value, tuple)]
     own = [float(claim.threshold), *list_numbers(claim.arguments), *map(float, parts)]
-    known = [0.0, 1.0, *own, *(number - 1 for number in own), *list_numbers(fields), *map(float, sizes)]
-    return [text for text in read_numbers(claim.meaning, names) if not any(is_spelled(one, text) for one in known)]
+    known = [0.0, 1.0, *own, *list_numbers(fields), *map(float, sizes)]
+    others = read_others(claim.meaning, names)
+    less = [number - 1 for number in own]
+    return [
+        text
+        for text in read_numbers(claim.meaning, names)
+        if not any(is_spelled(one, text) for one in (*known, *(less if text in others else ())))
+    ]
 
 
 def tells_threshold(claim: Claim, sizes: Iterable[int], names: Iterable[str]) -> bool:
     """Whether the sentence has the threshold, or one less: "at least 2 others" is 3. None and all need no number."""
     if claim.threshold in (0, *sizes):
         return True
-    spelled = read_numbers(claim.meaning, names)
-    return any(is_spelled(claim.threshold - less, text) for text in spelled for less in (0, 1))
+    if any(is_spelled(claim.threshold - 1, text) for text in read_others(claim.meaning, names)):
+        return True
+    return any(is_spelled(claim.threshold, text) for text in read_numbers(claim.meaning, names))
 
 
 _SIDES = {

@@ -128,3 +128,8 @@ _TRUE: Mapping[ChangeKind, Callable[[Pair], bool]] = {
 def is_false(stated: ChangeKind, column: Pair) -> bool:
     """Whether a statement about numbers or dates is not true; words are none."""
     return stated in _TRUE and not _TRUE[stated](column)
+
+
+def list_tested_kinds() -> set[ChangeKind]:
+    """The kinds whose words are compared with cells."""
+    return {kind for rank in RANKS for kind in rank} | set(_TRUE)

@@ -12,12 +12,13 @@ import pytest
 import sfumato as sf
 from sfumato.attack.anonymity.recoding import Recoding
 from sfumato.change import Change, ChangeKind
-from sfumato.change_kinds import CellDifference, KindMeaning, LossMeasure
+from sfumato.change_kinds import CellDifference, KindMeaning, LossMeasure, LossWords
 from sfumato.data.recoding_rules import RecodedColumn
 from sfumato.details import read_details
 from sfumato.errors import ClaimBroken
 from sfumato.measure.change_losses import _MEASURES, measure_change_loss
 from sfumato.measure.changes import ColumnDifference, refuse_false_statements
+from tests.contract.exact_kinds import list_tested_kinds
 
 SOURCE = Path(sf.__file__).parent
 CELLS = ["a", "b", "b", "c", "c", "c"]
@@ -48,6 +49,49 @@ def test_a_rule_is_read_off_what_is_published_or_not_at_all(kind: ChangeKind) ->
         rule = read(RecodedColumn(cells, cells, {}))
         shown = cells if rule is None else rule(cells)
         assert shown.to_list() == cells.to_list(), "what is published as it was shows people as they are"
+
+
+BY_CHANCE_OR_ANY = {ChangeKind.OTHER, ChangeKind.DROPPED, ChangeKind.ANSWERED}
+"""Kinds about whose cells nothing can be shown row by row; so are those that `known_to_nobody`."""
+LOSS_NOUNS: dict[LossMeasure, tuple[str, ...]] = {
+    LossMeasure.CHANGED_CELLS: ("cells",),
+    LossMeasure.CHANGED_KNOWN_CELLS: ("known numbers", "known values", "values in"),
+}
+
+
+def explain_kind_words(kind: ChangeKind) -> str:
+    """What of a kind's words no test compares with cells, with the cure; empty if all is compared."""
+    meaning = kind.meaning
+    has_rule = CellDifference.OTHER in meaning.differences and not meaning.known_to_nobody
+    if has_rule and kind not in BY_CHANCE_OR_ANY and kind not in list_tested_kinds():
+        return (
+            "its words are compared with no cell: add a function to RANKS or _TRUE in tests/contract/exact_kinds.py "
+            "that says, in plain Python, of which columns they are true"
+        )
+    nouns = LOSS_NOUNS.get(meaning.loss) if meaning.loss else None
+    said = meaning.loss_words.meaning if meaning.loss_words else ""
+    if nouns and not any(noun in said for noun in nouns):
+        return f'the loss is measured as {meaning.loss}, a share of {nouns[0]}: let its words say "{nouns[0]}"'
+    if nouns and any(word in said.split() for word in ("rows", "people", "all")):
+        return "the loss is a share of cells: let its words not speak of rows, people or all"
+    return ""
+
+
+@pytest.mark.parametrize("kind", ChangeKind, ids=str)
+def test_the_words_of_a_kind_are_compared_with_cells(kind: ChangeKind) -> None:
+    wrong = explain_kind_words(kind)
+    assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
+
+
+def test_words_that_nothing_compares_are_noticed() -> None:
+    some = frozenset({CellDifference.OTHER})
+    words = LossWords("Of the known values, the share that was cut.", "of values kept", "in the columns")
+    cut = KindMeaning("cut", some, loss=LossMeasure.CHANGED_KNOWN_CELLS, loss_words=words)
+    assert "RANKS or _TRUE" in explain_kind_words(add_kind("cut", cut))
+    rounded = ChangeKind.ROUNDED.meaning
+    for said, wrong in (("Of the rows, the share left out.", "known numbers"), ("Of all known values, some.", "all")):
+        lax = rounded._replace(loss_words=words._replace(meaning=said), known_to_nobody=True)
+        assert wrong in explain_kind_words(add_kind("rounded", lax))
 
 
 @pytest.mark.parametrize("loss", LossMeasure)

@@ -83,6 +83,14 @@ def test_a_number_that_nothing_checks_is_noticed() -> None:
     assert "says 7" in next(explain_wrong_numbers(made, false))
 
 
+def test_one_less_is_right_of_others_only() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "generalize"))
+    claim = made.release.claims[0]
+    assert "at least 2 others" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    false = claim.model_copy(update={"meaning": "Every published person is in a class of 2."})
+    assert "says 2" in next(explain_wrong_numbers(made, false))
+
+
 def test_words_of_another_bound_are_noticed() -> None:
     made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
     claim = made.release.claims[0]

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from typing import ClassVar
 
 import pytest
 
 import sfumato as sf
+from sfumato.change import ChangeKind
 from sfumato.protect import METHODS
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.mode_examples import MODE_EXAMPLES
+from tests.contract.releases import make_all
 from tests.contract.test_registration import DOCS
 
 each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
@@ -50,6 +53,53 @@ def test_a_page_names_the_technique_of_the_standard(kind: type[sf.Method]) -> No
     assert row.startswith(kind.iso_20889), (
         f'{kind.__name__} says iso_20889 = "{kind.iso_20889}" and its page "{row}": let the row ISO/IEC 20889 begin so'
     )
+
+
+TECHNIQUES = (
+    "sampling", "aggregation", "cryptographic tools", "masking", "local suppression", "record suppression",
+    "pseudonymization", "anatomization", "generalization", "rounding", "top and bottom coding", "randomization",
+    "noise addition", "permutation", "microaggregation", "synthetic data",
+)  # fmt: skip
+"""The names of techniques in ISO/IEC 20889."""
+
+
+def explain_technique(kind: type[sf.Method], stated: Set[ChangeKind]) -> str:
+    """Why the technique that a method names is none of the standard's, or not its own; empty if it is."""
+    if not kind.iso_20889.startswith(TECHNIQUES):
+        return f'iso_20889 = "{kind.iso_20889}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
+    chance = kind.by_chance or bool(stated & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
+    if kind.iso_20889.startswith(("randomization", "noise addition", "permutation")) and not chance:
+        return f'iso_20889 = "{kind.iso_20889}", and nothing of it is chance: name what it does'
+    return ""
+
+
+@each
+def test_a_technique_is_one_of_the_standard(kind: type[sf.Method]) -> None:
+    stated = {change.kind for made in make_all(kind) for change in made.release.changes}
+    wrong = explain_technique(kind, stated)
+    assert not wrong, f"{kind.__name__}: {wrong}"
+
+
+@each
+def test_what_is_left_out_is_left_out(kind: type[sf.Method]) -> None:
+    """Certificates say `leaves_out` of every release of the method."""
+    if kind.leaves_out and kind.shape == "table":
+        assert any(len(made.release.data) < len(made.data) for made in make_all(kind)), (
+            f"{kind.__name__} says leaves_out, and no example of it leaves a row out: remove the sentence, or add an "
+            "example that shows it"
+        )
+
+
+def test_another_technique_is_noticed() -> None:
+    class Shortened(sf.RoundNumbers):
+        iso_20889: ClassVar[str] = "shortening"
+
+    class Random(sf.RoundNumbers):
+        iso_20889: ClassVar[str] = "randomization (noise addition)"
+
+    assert explain_technique(sf.RoundNumbers, {ChangeKind.ROUNDED}) == ""
+    assert "no technique of the standard" in explain_technique(Shortened, {ChangeKind.ROUNDED})
+    assert "nothing of it is chance" in explain_technique(Random, {ChangeKind.ROUNDED})
 
 
 def test_a_page_that_says_something_else_is_noticed() -> None:

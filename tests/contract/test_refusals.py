@@ -85,6 +85,42 @@ def test_a_refusal_tells_no_cell(example: Example) -> None:
                 )
 
 
+def list_other_columns(name: str, count: int) -> Iterator[tuple[pl.Series, OddCell]]:
+    """Columns of every type, in which the first and the last cell are to stay secret."""
+    numbers = OddCell(987_654_321, ("98765432",))
+    words = OddCell("zz987654321zz", ("98765432",))
+    cells: dict[Any, tuple[OddCell, list[Any]]] = {
+        pl.Int64: (numbers, [1, 2, 3]),
+        pl.Float64: (OddCell(98765432.125, ("98765432",)), [0.5, 1.5, 2.5]),
+        pl.Date: (OddCell(date(1987, 6, 5), ("1987-06-05", "1987")), [date(2001, 2, 3), date(2001, 2, 4)]),
+        pl.String: (words, ["a", "b", "c"]),
+        pl.Categorical: (words, ["a", "b", "c"]),
+    }
+    for kind, (cell, usual) in cells.items():
+        inner = [usual[row % len(usual)] for row in range(count - 2)]
+        yield pl.Series(name, [cell.value, *inner, cell.value]).cast(kind), cell
+    yield pl.Series(name, [row % 2 == 0 for row in range(count)]), OddCell(True, ("zz",))
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_a_column_of_another_type_is_protected_or_refused_without_a_cell(example: Example) -> None:
+    made, method = make_once(example), type(example.subject).__name__
+    name = choose_columns(made)[0]
+    for column, cell in list_other_columns(name, len(made.data)):
+        try:
+            released(example, made.data.with_frame(made.data.frame.with_columns(column)))
+        except sf.SfumatoError as refusal:
+            assert not find_told_cell(str(refusal), cell), (
+                f'{method}: a refusal of {column.dtype} in "{name}" tells a cell ({refusal}): say the column, how many '
+                "rows have such cells, and what to do about them, never a value"
+            )
+        except Exception as crash:
+            pytest.fail(
+                f'{method} crashes if "{name}" is a column of {column.dtype} ({crash!r}): refuse it with an error of '
+                "errors.py that names the column and the remedy, or protect it"
+            )
+
+
 def test_a_told_cell_is_noticed() -> None:
     cells = {
         str(cell.value): cell

@@ -10,6 +10,11 @@ from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
 
+def spell_others(crowd: int) -> str:
+    """How many others there are in a crowd of so many."""
+    return "1 other" if crowd == 2 else f"{crowd - 1} others"
+
+
 def claim_nobody_named(table: Table) -> Claim:
     """No column that names a person is in the release."""
     return Claim(
@@ -127,9 +132,9 @@ def _claim_fitting_values(claim: Claim) -> Claim:
 
 def _explain_blanks(claim: Claim) -> Claim:
     alone = "An empty cell agrees with everything, so this alone hides nobody."
-    others = int(claim.threshold) - 1
+    others = spell_others(int(claim.threshold))
     meaning = (
-        f"Every published row agrees with at least {others} others wherever both have a quasi-identifying value."
+        f"Every published row agrees with at least {others} wherever both have a quasi-identifying value."
         if claim.property == "k_anonymity"
         else f"{claim.meaning} A class is all rows that agree wherever both have a quasi-identifying value."
     )

@@ -21,6 +21,7 @@ from sfumato.protect.anonymity.sensitive_values import (
     measure_hierarchical_distance,
     measure_ordered_distance,
 )
+from sfumato.protect.claims import spell_others
 from sfumato.release import Claim
 
 _ROUNDING = 1e-12  # thresholds are decimal numbers, the measured values are floats
@@ -47,12 +48,13 @@ class KAnonymity(PrivacyModel):
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The smallest class has k rows."""
+        others = spell_others(self.k)
         return Claim(
             property="k_anonymity",
             threshold=self.k,
             measure="k_anonymity",
             arguments=arguments,
-            meaning=f"Every published person shares their quasi-identifying values with at least {self.k - 1} others.",
+            meaning=f"Every published person shares their quasi-identifying values with at least {others}.",
         )
 
 

@@ -27,6 +27,7 @@ from sfumato.mine.codes.item_key import ItemKey
 from sfumato.mine.codes.provider_checks import draw_spot_checks
 from sfumato.progress import report_progress
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
+from sfumato.protect.claims import spell_others
 from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
@@ -174,7 +175,7 @@ class EncodeItems(KeyedMethod):
                     property="shared_support",
                     threshold=self.k,
                     measure="shared_support",
-                    meaning=f"Every code is in as many baskets as at least {self.k - 1} others. This does not hide "
+                    meaning=f"Every code is in as many baskets as at least {spell_others(self.k)}. This does not hide "
                     "which item it is from anyone who knows supports and tells added baskets from true ones.",
                 )
             )

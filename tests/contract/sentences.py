@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Every sentence that certificates and reports say of a method, from the releases of its examples.
+
+`docs/generate.py` writes them to a page. No test can read a sentence: whoever changes one sees it in the diff of that
+page, and has somebody else read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import sfumato as sf
+from sfumato.protect import METHODS
+from sfumato.report.loss_words import describe_method_loss
+from sfumato.report.wording import spell_name
+from tests.contract.releases import make_all
+
+
+def write_sentences() -> str:
+    """A section for each method: its claims, what its loss means, and what is left out."""
+    return "\n\n".join(_write_section(kind) for kind in METHODS)
+
+
+def _write_section(kind: type[sf.Method]) -> str:
+    tag = kind.model_fields["method"].default
+    rows = [f"| {_escape(cell)} | {_escape(sentence)} |" for cell, sentence in dict.fromkeys(_list_sentences(kind))]
+    return "\n".join([f"## [`{tag}`](methods/{tag}.md)", "", "| about | sentence |", "|---|---|", *rows])
+
+
+def _list_sentences(kind: type[sf.Method]) -> Iterator[tuple[str, str]]:
+    for made in make_all(kind):
+        for claim in made.release.claims:
+            who = "the custodian checks" if claim.needs_original else "anyone checks"
+            yield f"{spell_name(claim.property)} ({who})", claim.meaning
+    for made in make_all(kind):
+        words = describe_method_loss(kind.model_fields["method"].default, map(asdict, made.release.changes))
+        yield "the loss", f"{words.meaning} The rest: … {words.kept}, {words.of}."
+    if kind.leaves_out:
+        yield "what is left out", kind.leaves_out
+
+
+def _escape(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Checks follow the rows that were published, counts of cells are counts, and footprints say what blanking is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.change_kinds import CellDifference
+from sfumato.measure.checks import CHECKS, Evidence, measure_claim
+from sfumato.protect import METHODS
+from sfumato.release import Claim
+from tests.contract.column_pairs import pair_column
+from tests.contract.examples import METHOD_EXAMPLES
+from tests.contract.releases import Made, make_all, make_once
+
+each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+
+
+def list_cell_claims(made: Made) -> Iterator[Claim]:
+    """Claims that no cell of some sort is published, which hold of any part of the rows."""
+    for claim in made.release.claims:
+        check = CHECKS[claim.measure]
+        is_count = claim.bound == "exactly" and claim.threshold == 0
+        if check.needs_original and check.private is None and is_count and made.is_table:
+            yield claim
+
+
+def find_check_of_positions(made: Made, claim: Claim) -> bool:
+    """Whether a check compares every second published row with other originals than its own."""
+    rows = made.release.details.rows
+    owners = np.arange(len(made.release.data)) if rows is None else np.asarray(rows)
+    half = np.arange(1, len(owners), 2)
+    published = made.release.data.with_frame(made.release.data.frame[half])
+    details = replace(made.release.details, rows=owners[half])
+    finding = measure_claim(claim, Evidence(published, made.data, owners[half], None, details))
+    return not finding.holds
+
+
+OF_ALL_ROWS = {"uniques_off_share", "groups_unbroken", "marginal_shift"}
+"""What swapping promises of groups, which half of the rows do not show."""
+
+
+@each
+def test_a_check_compares_rows_with_their_own_originals(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in list_cell_claims(made):
+            if claim.property not in OF_ALL_ROWS:
+                assert not find_check_of_positions(made, claim), (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" breaks if only every '
+                    "second row is published: another method may leave rows out, so compare each row with "
+                    "`evidence.find_original_rows()`"
+                )
+
+
+def test_a_check_of_positions_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = next(claim for claim in list_cell_claims(made) if claim.measure == "kept_cells_changed")
+    assert not find_check_of_positions(made, claim)
+    moved = made._replace(
+        release=replace(made.release, details=replace(made.release.details, rows=np.arange(399, -1, -1)))
+    )
+    assert find_check_of_positions(moved, claim)
+
+
+@each
+def test_a_loss_that_counts_cells_is_their_number(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        counts = {name: value for name, value in made.release.losses.items() if name.endswith("_cells")}
+        if counts and made.is_table:
+            pairs = [pair_column(made, name) for name in made.release.data.frame.columns]
+            differ = sum(was != now for pair in pairs for was, now in zip(pair.before, pair.after, strict=True))
+            wrong = {name: value for name, value in counts.items() if value != differ}
+            assert not wrong, (
+                f'{kind.__name__}, example "{made.example.name}": {wrong} in `losses`, and {differ} cells differ from '
+                "their originals: count those, or call it otherwise"
+            )
+
+
+@each
+def test_a_method_that_only_blanks_says_so_of_its_changes(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        if made.is_table and kind.shape == "table":
+            footprint = made.example.subject.footprint(made.data)
+            changed = {change.kind for change in made.release.changes if not change.trivial}
+            more = {one.name for one in changed if one.meaning.differences - {CellDifference.BLANKED}} - {"DROPPED"}
+            assert not footprint.blanks or not more, (
+                f"{kind.__name__}: its footprint says blanks=True, and it states {sorted(more)}: a policy would let "
+                "another method's claims break; say blanks=False"
+            )
