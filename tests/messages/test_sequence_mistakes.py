@@ -89,6 +89,25 @@ def test_only_the_columns_that_are_missing_are_named(tmp_path: Path) -> None:
         sf.Sequences.read(file, id="persn", item="place", time="hour")
 
 
+def test_points_and_repeated_columns_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "walks.csv"
+    file.write_text("id,time,x,y\n1,1,2,3\n", encoding="utf-8")
+    with pytest.raises(sf.DataError, match=r'lacks "item"; .* for points with x and y, add \[data.points\]'):
+        sf.Sequences.read(file, "long")
+    file.write_text("id,item,time,time\n1,a,2,3\n", encoding="utf-8")
+    with pytest.raises(sf.DataError, match='the header names "time" more than once'):
+        sf.Sequences.read(file, "long")
+
+
+def test_bounds_in_degrees_are_degrees(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text("id,time,x,y\n1,1,2,3\n1,2,2,4\n", encoding="utf-8")
+    words = ("regions", file, "--coordinates", "degrees", "--out", tmp_path / "out.txt")
+    ran = invoke(*words, "--bounds=-500,0,10,10")
+    assert ran.code == 2 and "longitudes from -180 to 180" in " ".join(ran.err.split())
+    assert invoke(*words, "--bounds=-10,0,10,10").code == 0
+
+
 def test_an_attack_needs_a_folder_and_a_policy(invoke: Invoke) -> None:
     ran = invoke("attack", "policy.toml")
     assert ran.code == 2 and "sfumato attack out policy.toml" in " ".join(ran.err.split())

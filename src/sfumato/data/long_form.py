@@ -38,6 +38,8 @@ from sfumato.errors import DataError, PolicyError, hide_password, quote_names
 
 DataPath = str | os.PathLike[str]
 _SEPARATORS = (",", "\t", ";", "|")
+_POINT_NAMES = {"x", "y"}
+"""A header with these is mostly one of points."""
 
 
 class NamedColumns(NamedTuple):
@@ -144,13 +146,22 @@ def _read_long_csv(path: Path, columns: tuple[str, ...], separator: str | None) 
 
 def choose_long_separator(path: Path, header: str, columns: tuple[str, ...], separator: str | None) -> str:
     """The separator with which the first line names the columns."""
-    lacking = []
+    lacking, are_points = [], False
     for mark in (separator,) if separator else _SEPARATORS:
-        named = set(next(csv.reader([header.rstrip("\r")], delimiter=mark), []))
-        if set(columns) <= named:
+        named = next(csv.reader([header.rstrip("\r")], delimiter=mark), [])
+        if set(columns) <= set(named):
+            _refuse_repeated(path, columns, named)
             return mark
         lacking.append(tuple(name for name in columns if name not in named))
-    raise explain_missing_column(path, columns, min(lacking, key=len))
+        are_points |= {name.strip().lower() for name in named} >= _POINT_NAMES
+    raise explain_missing_column(path, columns, min(lacking, key=len), are_points=are_points)
+
+
+def _refuse_repeated(path: Path, columns: tuple[str, ...], named: list[str]) -> None:
+    """Stop if the header names one of the columns twice: nobody knows which one is meant."""
+    twice = [name for name in columns if named.count(name) > 1]
+    if twice:
+        raise DataError(f"{path}: the header names {quote_names(twice)} more than once; rename all but one")
 
 
 def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
@@ -160,10 +171,13 @@ def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
     return frame.select(columns)
 
 
-def explain_missing_column(path: Path | str, columns: tuple[str, ...], lacking: tuple[str, ...] = ()) -> DataError:
+def explain_missing_column(
+    path: Path | str, columns: tuple[str, ...], lacking: tuple[str, ...] = (), *, are_points: bool = False
+) -> DataError:
     """The header does not name the columns, or lacks those that are known to be missing."""
     # The columns found are not listed: without a header they would be a row of data.
     line = ', or, if each line is a basket, the format "comma"' if len(columns) == 2 else ""
+    line += "; for points with x and y, add [data.points] to the policy" if are_points else ""
     names = quote_names(lacking) if lacking and len(lacking) < len(columns) else f"some of {quote_names(columns)}"
     return DataError(
         f"{path}: the header lacks {names}; give other names, as options or under [data], or the right separator{line}"

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from sfumato.data.region_builders import GridRegions, RegionBuilder
 from sfumato.description import Description
@@ -26,6 +26,15 @@ class PointsSection(Description):
     split: Literal["day"] | Annotated[float, Field(gt=0)] | None = None
     """A new sequence begins every `"day"` (UTC), or after a pause of so many seconds. Then k sequences are k trips, not
     k people."""
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> Self:
+        bounds = getattr(self.regions, "bounds", None)
+        if self.coordinates == "degrees" and bounds is not None:
+            left, bottom, right, top = bounds
+            if not (-180 <= left < right <= 180 and -90 <= bottom < top <= 90):
+                raise ValueError("bounds in degrees are longitudes from -180 to 180 and latitudes from -90 to 90")
+        return self
 
     @field_validator("split", mode="before")
     @classmethod
