@@ -55,7 +55,7 @@ BY_CHANCE_OR_ANY = {ChangeKind.OTHER, ChangeKind.DROPPED, ChangeKind.ANSWERED}
 """Kinds about whose cells nothing can be shown row by row; so are those that `known_to_nobody`."""
 LOSS_NOUNS: dict[LossMeasure, tuple[str, ...]] = {
     LossMeasure.CHANGED_CELLS: ("cells",),
-    LossMeasure.CHANGED_KNOWN_CELLS: ("known numbers", "known values", "values in"),
+    LossMeasure.CHANGED_KNOWN_CELLS: ("known cells", "known numbers", "known values", "values in"),
 }
 
 
@@ -89,7 +89,7 @@ def test_words_that_nothing_compares_are_noticed() -> None:
     cut = KindMeaning("cut", some, loss=LossMeasure.CHANGED_KNOWN_CELLS, loss_words=words)
     assert "RANKS or _TRUE" in explain_kind_words(add_kind("cut", cut))
     rounded = ChangeKind.ROUNDED.meaning
-    for said, wrong in (("Of the rows, the share left out.", "known numbers"), ("Of all known values, some.", "all")):
+    for said, wrong in (("Of the rows, the share left out.", "known cells"), ("Of all known values, some.", "all")):
         lax = rounded._replace(loss_words=words._replace(meaning=said), known_to_nobody=True)
         assert wrong in explain_kind_words(add_kind("rounded", lax))
 
