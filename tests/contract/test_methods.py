@@ -284,6 +284,7 @@ def test_its_footprint_is_true(example: Example) -> None:
     cure = "say so in its `footprint` (`trace_columns` and others in protect/footprint.py)"
     own = [name for name in frame.columns if name not in footprint.changes]
     assert footprint.changes <= footprint.needs, f"what it changes it needs as in the originals: {cure}"
+    assert footprint.changes <= footprint.reads, f"the cells that it changes decide what it publishes, reads: {cure}"
     assert len(frame) == len(data) or footprint.drops_rows or not own, f"it leaves rows out, drops_rows=True: {cure}"
     for name in set(data.frame.columns) - footprint.reads - footprint.needs:
         turned = data.with_frame(data.frame.with_columns(data.frame[name].gather([*range(1, len(data)), 0])))
@@ -333,6 +334,15 @@ def test_every_field_is_documented(kind: type[sf.Method]) -> None:
     assert not undocumented, f'{kind.__name__}: write a docstring, """…""", on the line below {", ".join(undocumented)}'
     absent = [word for word in ("Guarantee:", "Against:", "Limits:", "Papers:") if word not in (kind.__doc__ or "")]
     assert not absent, f"{kind.__name__}: let its docstring say {' '.join(absent)}"
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_no_field_that_is_called_secret_leaves(kind: type[sf.Method]) -> None:
+    telling = [name for name in kind.public_fields if {"secret", "secrets", "private", "hidden"} & {*name.split("_")}]
+    assert not telling, (
+        f"{kind.__name__}: certificates tell every value of {', '.join(telling)}: name it in private_fields, or call it "
+        "by what it is, if it is no secret"
+    )
 
 
 @each
