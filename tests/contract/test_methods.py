@@ -340,8 +340,8 @@ def test_every_field_is_documented(kind: type[sf.Method]) -> None:
 def test_no_field_that_is_called_secret_leaves(kind: type[sf.Method]) -> None:
     telling = [name for name in kind.public_fields if {"secret", "secrets", "private", "hidden"} & {*name.split("_")}]
     assert not telling, (
-        f"{kind.__name__}: certificates tell every value of {', '.join(telling)}: name it in private_fields, or call it "
-        "by what it is, if it is no secret"
+        f"{kind.__name__}: certificates tell every value of {', '.join(telling)}: name it in private_fields, or, if it "
+        "is no secret, call it by what it is"
     )
 
 
