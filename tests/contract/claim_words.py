@@ -65,27 +65,34 @@ def is_spelled(number: float, spelling: str) -> bool:
 
 def read_others(meaning: str, names: Iterable[str]) -> list[str]:
     """The numbers of a sentence that are one less than a crowd: "at least 2 others", "1 to 2 people"."""
+    return [text for text, before, behind in _cut_at_numbers(meaning, names) if _is_one_less(before, behind)]
+
+
+def _is_one_less(before: str, behind: str) -> bool:
+    return behind.startswith(" other") or before.endswith("1 to ")
+
+
+def _cut_at_numbers(meaning: str, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Each number of a sentence, with what is before and behind it, without the names of columns."""
     for name in sorted(names, key=len, reverse=True):
         meaning = meaning.replace(name, "")
-    return [
-        match[0]
-        for match in _NUMBER.finditer(meaning)
-        if meaning[match.end() :].startswith(" other") or meaning[: match.start()].endswith("1 to ")
-    ]
+    for match in _NUMBER.finditer(meaning):
+        yield match[0], meaning[: match.start()], meaning[match.end() :]
 
 
 def find_strange_numbers(claim: Claim, fields: Any, sizes: Iterable[int], names: Iterable[str]) -> list[str]:
     """Numbers of the sentence that are not of the claim, the method's fields or the size of the data; not 0 and 1."""
-    parts = [len(value) for value in claim.arguments.values() if isinstance(value, tuple)]
-    own = [float(claim.threshold), *list_numbers(claim.arguments), *map(float, parts)]
+    parts = [float(len(value)) for value in claim.arguments.values() if isinstance(value, tuple)]
+    own = [float(claim.threshold), *list_numbers(claim.arguments)]
     known = [0.0, 1.0, *own, *list_numbers(fields), *map(float, sizes)]
-    others = read_others(claim.meaning, names)
-    less = [number - 1 for number in own]
-    return [
-        text
-        for text in read_numbers(claim.meaning, names)
-        if not any(is_spelled(one, text) for one in (*known, *(less if text in others else ())))
-    ]
+    strange = []
+    for text, before, behind in _cut_at_numbers(claim.meaning, names):
+        allowed = [*known]
+        allowed += [number - 1 for number in own] if _is_one_less(before, behind) else []
+        allowed += parts if before.endswith("All ") else []  # how many columns or answers there are
+        if not any(is_spelled(one, text) for one in allowed):
+            strange.append(text)
+    return strange
 
 
 def tells_threshold(claim: Claim, sizes: Iterable[int], names: Iterable[str]) -> bool:

@@ -103,7 +103,8 @@ RANKS: tuple[Mapping[ChangeKind, Callable[[Pair], bool]], ...] = (
     {ChangeKind.INTERVALS: _is_cut},
     {ChangeKind.SWAPPED: _is_swapped},
 )
-"""Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last."""
+"""Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last. A
+new kind whose words a test can show joins here, beside those that tell as much."""
 
 
 def find_more_exact(stated: ChangeKind, columns: Sequence[Pair]) -> ChangeKind | None:
@@ -132,4 +133,13 @@ def is_false(stated: ChangeKind, column: Pair) -> bool:
 
 def list_tested_kinds() -> set[ChangeKind]:
     """The kinds whose words are compared with cells."""
-    return {kind for rank in RANKS for kind in rank} | set(_TRUE)
+    return set(_find_tests())
+
+
+def is_shown(stated: ChangeKind, column: Pair) -> bool:
+    """Whether the test of a kind shows that it is true of a column."""
+    return _find_tests()[stated](column)
+
+
+def _find_tests() -> dict[ChangeKind, Callable[[Pair], bool]]:
+    return {kind: test for rank in RANKS for kind, test in rank.items()} | dict(_TRUE)

@@ -18,7 +18,7 @@ from tests.contract.releases import make_all
 
 
 def write_sentences() -> str:
-    """A section for each method: its claims, what its loss means, and what is left out."""
+    """A section for each method: its claims, what its loss means, what is left out, and what is done to columns."""
     return "\n\n".join(_write_section(kind) for kind in METHODS)
 
 
@@ -38,6 +38,10 @@ def _list_sentences(kind: type[sf.Method]) -> Iterator[tuple[str, str]]:
         yield "the loss", f"{words.meaning} The rest: … {words.kept}, {words.of}."
     if kind.leaves_out:
         yield "what is left out", kind.leaves_out
+    done = {change.kind for made in make_all(kind) for change in made.release.changes}
+    for change in sorted(done):
+        if change.meaning.words:  # no levels: a search that a clock ends may find others
+            yield "what was done to a column", change.meaning.words
 
 
 def _escape(text: str) -> str:

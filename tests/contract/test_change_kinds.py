@@ -18,7 +18,10 @@ from sfumato.details import read_details
 from sfumato.errors import ClaimBroken
 from sfumato.measure.change_losses import _MEASURES, measure_change_loss
 from sfumato.measure.changes import ColumnDifference, refuse_false_statements
-from tests.contract.exact_kinds import list_tested_kinds
+from sfumato.protect import METHODS
+from tests.contract.column_pairs import pair_column
+from tests.contract.exact_kinds import is_shown, list_tested_kinds
+from tests.contract.releases import make_all
 
 SOURCE = Path(sf.__file__).parent
 CELLS = ["a", "b", "b", "c", "c", "c"]
@@ -65,8 +68,8 @@ def explain_kind_words(kind: ChangeKind) -> str:
     has_rule = CellDifference.OTHER in meaning.differences and not meaning.known_to_nobody
     if has_rule and kind not in BY_CHANCE_OR_ANY and kind not in list_tested_kinds():
         return (
-            "its words are compared with no cell: add a function to RANKS or _TRUE in tests/contract/exact_kinds.py "
-            "that says, in plain Python, of which columns they are true"
+            "its words are compared with no cell: add a function to RANKS in tests/contract/exact_kinds.py that says, "
+            "in plain Python, of which columns they are true, and to _TRUE if they must be true of every column"
         )
     nouns = LOSS_NOUNS.get(meaning.loss) if meaning.loss else None
     said = meaning.loss_words.meaning if meaning.loss_words else ""
@@ -83,11 +86,28 @@ def test_the_words_of_a_kind_are_compared_with_cells(kind: ChangeKind) -> None:
     assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
 
 
+@pytest.mark.parametrize("kind", sorted(list_tested_kinds()), ids=str)
+def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
+    """A test of a kind that is never true shows nothing."""
+    stated = [
+        pair_column(made, change.column)
+        for method in METHODS
+        for made in make_all(method)
+        if made.is_table
+        for change in made.release.changes
+        if change.kind is kind
+    ]
+    assert not stated or any(is_shown(kind, pair) for pair in stated), (
+        f"the function for {kind.name} in tests/contract/exact_kinds.py is true of no column that a method says it of: "
+        "repair the function, or the words of the kind"
+    )
+
+
 def test_words_that_nothing_compares_are_noticed() -> None:
     some = frozenset({CellDifference.OTHER})
     words = LossWords("Of the known values, the share that was cut.", "of values kept", "in the columns")
     cut = KindMeaning("cut", some, loss=LossMeasure.CHANGED_KNOWN_CELLS, loss_words=words)
-    assert "RANKS or _TRUE" in explain_kind_words(add_kind("cut", cut))
+    assert "RANKS in tests/contract/exact_kinds.py" in explain_kind_words(add_kind("cut", cut))
     rounded = ChangeKind.ROUNDED.meaning
     for said, wrong in (("Of the rows, the share left out.", "known cells"), ("Of all known values, some.", "all")):
         lax = rounded._replace(loss_words=words._replace(meaning=said), known_to_nobody=True)

@@ -91,6 +91,14 @@ def test_one_less_is_right_of_others_only() -> None:
     assert "says 2" in next(explain_wrong_numbers(made, false))
 
 
+def test_how_many_columns_there_are_is_no_limit() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers, by decimals"))
+    claim = made.release.claims[0]
+    assert len(claim.arguments["columns"]) == 2 and not list(explain_wrong_numbers(made, claim))  # type: ignore[arg-type]
+    false = claim.model_copy(update={"meaning": claim.meaning.replace("2.5", "2")})
+    assert "says 2" in next(explain_wrong_numbers(made, false))
+
+
 def test_words_of_another_bound_are_noticed() -> None:
     made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
     claim = made.release.claims[0]

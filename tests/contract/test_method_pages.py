@@ -34,9 +34,9 @@ def explain_maturity(row: str, stated: Set[str]) -> str:
         return ""
     words = " and ".join(sorted(stated, reverse=True))
     return (
-        f'its examples are {words}, and its page says "{row}": "for study" is what the literature has broken, or what '
-        "leaves more than the method's name promises. Let `maturity` in the class and the row Maturity of the page say "
-        "the same, and have an example of each"
+        f'its class says {words} of its examples, and its page says "{row}": "for study" is what the literature has '
+        "broken, or what leaves more than the method's name promises. Let `maturity` in the class and the row Maturity "
+        "of the page say the same, and have an example of each"
     )
 
 
@@ -104,6 +104,6 @@ def test_another_technique_is_noticed() -> None:
 
 def test_a_page_that_says_something_else_is_noticed() -> None:
     assert explain_maturity("stable; `literal`: for study", {"stable", "for study"}) == ""
-    assert "its examples are for study" in explain_maturity("stable", {"for study"})
-    assert "its examples are stable and for study" in explain_maturity("stable", {"for study", "stable"})
-    assert "its examples are stable" in explain_maturity("", {"stable"})
+    assert "its class says for study" in explain_maturity("stable", {"for study"})
+    assert "its class says stable and for study" in explain_maturity("stable", {"for study", "stable"})
+    assert "its class says stable" in explain_maturity("", {"stable"})
