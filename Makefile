@@ -42,7 +42,8 @@ demo: $(VENV)/run  ## the main job on a built-in population; prints where the re
 
 test: $(VENV)/dev  ## every test but those marked slow
 	@$(BIN)/python -m sfumato.kernels  # else every worker compiles them all
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" -p no:cacheprovider
+	@# A file stays with one worker: what its tests share is made once.
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not slow" -p no:cacheprovider
 
 spark: $(VENV)/spark  ## every test with Spark; needs Java 17, and fetches 456 MB
 	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/test_spark_*.py
