@@ -141,6 +141,22 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         check_compiler(ast.parse("from numba.extending import intrinsic"))
 
 
+def test_no_kernel_serves_a_method_and_its_check() -> None:
+    """What both use would be wrong in both."""
+    used = {
+        room: set(
+            re.findall(r"from (sfumato\.kernels\.[\w.]+) import", "".join(map(Path.read_text, list_modules(room))))
+        )
+        for room in ("protect", "measure")
+    }
+    shared = used["protect"] & used["measure"]
+    assert not shared, f"{sorted(shared)} serve methods and measures: write the array work of the measure anew"
+
+
+def list_modules(room: str) -> list[Path]:
+    return sorted((SOURCE / room).rglob("*.py"))
+
+
 def test_rooms_are_known() -> None:
     """A new room needs a rule."""
     rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}

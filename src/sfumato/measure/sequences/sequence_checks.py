@@ -18,7 +18,6 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.progress import report_progress
 from sfumato.release import Number
 from sfumato.sequences import Sequences
@@ -37,17 +36,12 @@ class DistinctSequences:
     @classmethod
     def of(cls, data: Sequences, numbers: Mapping[str, int], *, is_flat: bool) -> DistinctSequences:
         """Collect them; items are compared as text. Elements that are all single items need no marks."""
-        from sfumato.kernels.sequences.label_rows import select_rows
-
         marked, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
-        distinct = _find_distinct(data, marked, bounds, is_flat=is_flat)
-        content, ends = marked.tobytes(), bounds.tolist()
-        firsts = distinct.firsts.tolist()
-        spelled = [content[4 * ends[row] : 4 * ends[row + 1]] for row in firsts]
-        order = np.array(sorted(range(len(spelled)), key=spelled.__getitem__), dtype=np.int64)
-        spellings = [spelled[index] for index in order.tolist()]
-        ordered = select_rows(marked, bounds, distinct.firsts[order])
-        return cls(spellings, _unpack_elements(ordered.labels, ordered.offsets, distinct.weights[order], is_flat))
+        distinct = _find_distinct(marked, bounds)
+        order = np.array(sorted(range(len(distinct.spelled)), key=distinct.spelled.__getitem__), dtype=np.int64)
+        spellings = [distinct.spelled[index] for index in order.tolist()]
+        ordered = _take_rows(marked, bounds, distinct.firsts[order])
+        return cls(spellings, _unpack_elements(*ordered, distinct.weights[order], is_flat))
 
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
@@ -106,11 +100,35 @@ def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElemen
     return _MarkedElements(marked, data.element_offsets[data.offsets] + data.offsets)
 
 
-def _find_distinct(data: Sequences, marked: Codes, bounds: Ints, *, is_flat: bool) -> Any:
-    """Equal sequences; where items are numbered otherwise, the same ones are equal."""
-    from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
+class _Distinct(NamedTuple):
+    """The distinct sequences among some, in the order in which they first occur."""
 
-    return find_distinct_sequences(data) if is_flat else find_distinct_rows(marked, bounds)
+    spelled: list[bytes]
+    firsts: Ints
+    weights: Ints
+    """How often each occurs."""
+
+
+def _find_distinct(marked: Codes, bounds: Ints) -> _Distinct:
+    """Equal sequences, by their bytes: methods find theirs by kernels, of which a check uses none."""
+    content, ends = marked.tobytes(), bounds.tolist()
+    counts: dict[bytes, int] = {}
+    firsts = []
+    for row, (start, stop) in enumerate(itertools.pairwise(ends)):
+        text = content[4 * start : 4 * stop]
+        count = counts.get(text, 0)
+        if not count:
+            firsts.append(row)
+        counts[text] = count + 1
+    return _Distinct(list(counts), np.array(firsts, dtype=np.int64), np.array([*counts.values()], dtype=np.int64))
+
+
+def _take_rows(marked: Codes, bounds: Ints, rows: Ints) -> _MarkedElements:
+    """Some sequences, one after another."""
+    lengths = bounds[rows + 1] - bounds[rows]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.arange(offsets[-1]) + np.repeat(bounds[rows] - offsets[:-1], lengths)
+    return _MarkedElements(marked[places], offsets)
 
 
 def _unpack_elements(marked: Codes, ends: Ints, weights: Ints, is_flat: bool) -> Any:
@@ -139,10 +157,11 @@ def lay_out_rows(data: Sequences, numbers: Mapping[str, int]) -> Any:
 
 def _sketch_rows(codes: Codes, bounds: Ints) -> Words:
     """A bit for the items of each sequence."""
-    from sfumato.kernels.sequences.label_rows import mark_rows
-
-    bits = np.uint64(1) << (np.arange(codes.max(initial=0) + 1) % 64).astype(np.uint64)
-    return mark_rows(codes, bounds, bits)
+    bits = np.append(
+        np.uint64(1) << (codes % 64).astype(np.uint64), np.uint64(0)
+    )  # one more, where the last row is empty
+    sketches = np.bitwise_or.reduceat(bits, bounds[:-1]) if len(bounds) > 1 else np.zeros(0, dtype=np.uint64)
+    return np.asarray(np.where(np.diff(bounds) > 0, sketches, np.uint64(0)))
 
 
 class _PlacedRows(NamedTuple):
@@ -156,18 +175,16 @@ def _place_among(
     inner: DistinctSequences, whole: Ints, among: Sequences, numbers: Mapping[str, int], *, is_flat: bool
 ) -> _PlacedRows:
     """Distinct sequences ordered by how they begin, and for each of the others the first that begins like it."""
-    from sfumato.kernels.sequences.label_rows import select_rows
-
     marked, bounds = _list_items(among, numbers) if is_flat else _mark_elements(among, numbers)
-    distinct = _find_distinct(among, marked, bounds, is_flat=is_flat)
+    distinct = _find_distinct(marked, bounds)
     keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers))
     order = np.argsort(keys)
-    ordered = select_rows(marked, bounds, distinct.firsts[order])
+    ordered = _take_rows(marked, bounds, distinct.firsts[order])
     asked = np.frombuffer(bytearray().join(inner.spellings[row] for row in whole), dtype=np.int32)
     stops = np.cumsum([0, *(len(inner.spellings[row]) // 4 for row in whole)], dtype=np.int64)
     starts = np.searchsorted(keys[order], _pack_beginnings(asked, stops[:-1], stops[1:], len(numbers)))
     starts[starts == len(order)] = 0
-    rows = _unpack_elements(ordered.labels, ordered.offsets, distinct.weights[order], is_flat)
+    rows = _unpack_elements(*ordered, distinct.weights[order], is_flat)
     return _PlacedRows(rows, starts.astype(np.int64))
 
 
