@@ -73,6 +73,35 @@ def is_list_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
     return True
 
 
+@compile_cached("boolean(int32[::1], int64, int64, int64)")
+def is_repeated(numbers, one, other, length):  # type: ignore[no-untyped-def]
+    """Whether some numbers stand in another place, too."""
+    for place in range(length):  # noqa: SIM110  (a generator does not compile)
+        if numbers[one + place] != numbers[other + place]:
+            return False
+    return True
+
+
+@compile_cached("void(int32[::1], Array(int64, 1, 'C', readonly=True), int64[::1], int64[::1])")
+def find_first_equals(numbers, bounds, slots, firsts):  # type: ignore[no-untyped-def]
+    """For each row the first that is equal to it; `slots` are -1, a power of two of them, more than there are rows."""
+    for row in range(firsts.shape[0]):
+        begin, length = bounds[row], bounds[row + 1] - bounds[row]
+        spread = np.uint64(length)
+        for place in range(begin, begin + length):
+            spread = (spread + np.uint64(numbers[place] + 2)) * np.uint64(0xD6E8FEB86659FD93)
+            spread ^= spread >> np.uint64(32)
+        slot = np.int64(spread & np.uint64(slots.shape[0] - 1))
+        while slots[slot] >= 0:
+            other = slots[slot]
+            if bounds[other + 1] - bounds[other] == length and is_repeated(numbers, begin, bounds[other], length):
+                break
+            slot = (slot + 1) & (slots.shape[0] - 1)
+        if slots[slot] < 0:
+            slots[slot] = row
+        firsts[row] = slots[slot]
+
+
 @compile_cached("void(int32[::1], int64[::1], int64[::1], int64, uint64[::1])")
 def pack_beginnings(numbers, begins, ends, width, keys):  # type: ignore[no-untyped-def]
     """The first numbers of each row as one word that is ordered like them."""

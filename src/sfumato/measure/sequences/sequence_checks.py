@@ -38,8 +38,9 @@ class DistinctSequences:
         """Collect them; items are compared as text. Elements that are all single items need no marks."""
         marked, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
         distinct = _find_distinct(marked, bounds)
-        order = np.array(sorted(range(len(distinct.spelled)), key=distinct.spelled.__getitem__), dtype=np.int64)
-        spellings = [distinct.spelled[index] for index in order.tolist()]
+        spelled = [marked[bounds[row] : bounds[row + 1]].tobytes() for row in distinct.firsts.tolist()]
+        order = np.array(sorted(range(len(spelled)), key=spelled.__getitem__), dtype=np.int64)
+        spellings = [spelled[index] for index in order.tolist()]
         ordered = _take_rows(marked, bounds, distinct.firsts[order])
         return cls(spellings, _unpack_elements(*ordered, distinct.weights[order], is_flat))
 
@@ -103,24 +104,22 @@ def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElemen
 class _Distinct(NamedTuple):
     """The distinct sequences among some, in the order in which they first occur."""
 
-    spelled: list[bytes]
     firsts: Ints
     weights: Ints
     """How often each occurs."""
 
 
 def _find_distinct(marked: Codes, bounds: Ints) -> _Distinct:
-    """Equal sequences, by their bytes: methods find theirs by kernels, of which a check uses none."""
-    content, ends = marked.tobytes(), bounds.tolist()
-    counts: dict[bytes, int] = {}
-    firsts = []
-    for row, (start, stop) in enumerate(itertools.pairwise(ends)):
-        text = content[4 * start : 4 * stop]
-        count = counts.get(text, 0)
-        if not count:
-            firsts.append(row)
-        counts[text] = count + 1
-    return _Distinct(list(counts), np.array(firsts, dtype=np.int64), np.array([*counts.values()], dtype=np.int64))
+    """Equal sequences, by a kernel of the checks alone: methods find theirs by another."""
+    from sfumato.kernels.sequences.crowd_counts import find_first_equals
+
+    rows = len(bounds) - 1
+    slots = np.full(2 << rows.bit_length(), -1, dtype=np.int64)
+    owners = np.empty(rows, dtype=np.int64)
+    find_first_equals(marked, bounds, slots, owners)
+    weights = np.bincount(owners, minlength=rows)
+    firsts = np.flatnonzero(weights)
+    return _Distinct(firsts, weights[firsts])
 
 
 def _take_rows(marked: Codes, bounds: Ints, rows: Ints) -> _MarkedElements:

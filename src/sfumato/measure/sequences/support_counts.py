@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
+from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 
 Pattern = tuple[tuple[str, ...], ...]
 """Elements of sorted item names."""
 _CodePattern = tuple[int, ...]
+_TOGETHER = 4096
+"""How many sequences are counted at once: what is noted of them stays in the processor's cache."""
 
 
 def count_pattern_supports(
@@ -41,6 +46,15 @@ def _count_sorted(sequences: Sequences, patterns: list[_CodePattern]) -> Ints:
     codes = np.array([code for pattern in patterns for code in pattern], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, patterns)], dtype=np.int64)
     starts, ends = (sequences.offsets[rows] for rows in (distinct.firsts, distinct.firsts + 1))
-    counts = np.zeros(len(patterns), dtype=np.int64)
-    count_sorted_patterns(sequences.codes, starts, ends, distinct.weights, codes, offsets, counts)
-    return counts
+
+    def count_some(first: int) -> Ints:
+        some, counts = slice(first, first + _TOGETHER), np.zeros(len(patterns), dtype=np.int64)
+        count_sorted_patterns(sequences.codes, starts[some], ends[some], distinct.weights[some], codes, offsets, counts)
+        return counts
+
+    totals = np.zeros(len(patterns), dtype=np.int64)
+    with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
+        for done, counts in enumerate(pool.map(count_some, range(0, len(starts), _TOGETHER))):
+            report_progress("counting sequences that contain patterns", done * _TOGETHER, len(starts))
+            totals += counts
+    return totals

@@ -106,31 +106,33 @@ class _StepCounts(NamedTuple):
 def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
     """Pairs of items of neighbouring elements, counted; a step is numbered by the names of its items."""
     number = {name: index for index, name in enumerate(names)}
-    numbers = np.array([number[str(item)] for item in data.items], dtype=np.int64)
     size = max(len(names), 1)
+    smallest = np.min_scalar_type(-size * size - 1)  # of the signed integers that hold a step's number
+    numbers = np.array([number[str(item)] for item in data.items], dtype=smallest)
     keys = _list_single_steps(data, numbers, size) if _has_single_items(data) else _list_steps(data, numbers, size)
     if size * size <= 4 * keys.size:  # then a counter for each pair is faster than sorting
-        totals = np.bincount(keys, minlength=size * size)
+        totals = np.bincount(keys, minlength=size * size)[: size * size]
         held = np.flatnonzero(totals)
         return _StepCounts(held, totals[held])
-    return _StepCounts(*np.unique(keys, return_counts=True))
+    held, totals = np.unique(keys[keys < size * size], return_counts=True)
+    return _StepCounts(held.astype(np.int64), totals)
 
 
 def _has_single_items(data: Sequences) -> bool:
     return data.codes.size == data.element_offsets.size - 1
 
 
-def _list_single_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
-    """Each item with the next one, as one number."""
-    if not data.codes.size:
-        return np.zeros(0, dtype=np.int64)
+def _list_single_steps(data: Sequences, numbers: Codes | Ints, size: int) -> Codes | Ints:
+    """Each item with the next one, as one number; `size` squared, which is no step, from one sequence to another."""
     places = numbers[data.codes]
-    is_followed = np.ones(data.codes.size, dtype=np.bool_)
-    is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
-    return np.asarray((places[:-1] * size + places[1:])[is_followed[:-1]])
+    keys = places[:-1] * size
+    keys += places[1:]
+    begins = data.offsets[1:-1]
+    keys[begins[(begins > 0) & (begins < places.size)] - 1] = size * size
+    return keys
 
 
-def _list_steps(data: Sequences, numbers: Ints, size: int) -> Ints:
+def _list_steps(data: Sequences, numbers: Codes | Ints, size: int) -> Codes | Ints:
     """The items of neighbouring elements, each with each."""
     is_followed = np.ones(data.element_offsets.size - 1, dtype=np.bool_)
     is_followed[data.offsets[1:][np.diff(data.offsets) > 0] - 1] = False
