@@ -68,3 +68,15 @@ def test_a_detail_of_other_regions_is_refused(invoke: Invoke, words: tuple[str, 
     ran = invoke("regions", "points.csv", *words, "--out", "none.txt")
     assert ran.code == 2 and cure in " ".join(ran.err.split())
     assert not Path("none.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["map.pdf", "map.xlsx", "map.json.gz"])
+def test_names_of_other_formats_are_refused(name: str, tmp_path: Path, invoke: Invoke) -> None:
+    ran = invoke("regions", "points.csv", "--out", name)
+    assert ran.code == 2 and "names end in .txt" in ran.err and not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["steps.csv", "steps.txt.gz", "steps.parquet", "steps"])
+def test_other_names_are_written_as_they_promise(name: str, tmp_path: Path, invoke: Invoke) -> None:
+    assert invoke("regions", "points.csv", "--out", name).code == 0
+    assert len(sf.Sequences.read(tmp_path / name)) == 2

@@ -101,6 +101,19 @@ def test_polygons_and_cells(tmp_path: Path) -> None:
     assert sf.Sequences.from_points(POINTS, sf.Cells(centres, reach=4.6)).to_lists() == [["west", "east"], []]
 
 
+def test_nearest_centres_on_the_globe() -> None:
+    points = {"id": [1, 1, 2, 2], "time": [0, 1, 0, 1], "x": [-179.9, 0.0, 90.0, 10.0], "y": [0.0, 89.0, 89.5, 60.0]}
+    centres = {"Fiji": (179.0, 0.0), "Gulf": (0.0, 0.0), "pole": (-120.0, 89.0)}
+    # The last is about 31 degrees from the centre near the pole and 60 from the Gulf; repeats are merged.
+    placed = sf.Sequences.from_points(points, sf.Cells(centres), coordinates="degrees")
+    assert placed.to_lists() == [["Fiji", "pole"], ["pole"]]
+    near = sf.Cells(centres, reach=123_000)  # 1.1 degrees along the equator are 122,315 m
+    within = sf.Sequences.from_points(points, near, coordinates="degrees")
+    assert within.to_lists() == [["Fiji"], []]
+    with pytest.raises(sf.PolicyError, match="1 of 2 centres are no degrees"):
+        sf.Sequences.from_points(points, sf.Cells({"a": (5, 5), "b": (700, 5)}), coordinates="degrees")
+
+
 def test_cells_of_a_grid_in_metres_on_the_earth() -> None:
     points = {"id": [1, 1], "time": [0, 1], "x": [23.70, 23.80], "y": [37.9, 38.0]}
     grid = sf.Grid(cell=1000.0)

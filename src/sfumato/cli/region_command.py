@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from sfumato.workflow.points_section import PointsSection
 
 
+_NAMES = (".txt", ".spmf", ".seq", ".dat", ".csv", ".tsv", ".parquet")
+"""How a file of sequences may be called: as text of SPMF, or as a table in long form."""
+_PACKINGS = (".gz", ".bz2", ".xz", ".zst")
+
+
 def region_command(
     data: Annotated[str, typer.Argument(help="Points (id, time, x, y): CSV, TSV or Parquet.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file of sequences to write: .txt (SPMF) or .csv.")],
@@ -56,6 +61,7 @@ def region_command(
         {"x": x, "y": y, "coordinates": coordinates, "regions": described, "split": _parse_split(split)}
     )
     refuse_unsafe_outputs([out], [data, polygons, cells])
+    _refuse_other_names(out)
     with show_progress(as_json):
         columns = PointColumns(id_column, time, x, y)
         limits = {"coordinates": section.coordinates, "split": section.split, "separator": separator}
@@ -75,6 +81,16 @@ def region_command(
     if found.left_out:
         print_line(PointCounts(found.points, found.left_out).describe())
     print_line("They hold what people did, without their ids: keep the file private.")
+
+
+def _refuse_other_names(out: Path) -> None:
+    """A name that promises another format than what would be written, packed or not."""
+    from sfumato.errors import PolicyError
+
+    bare = out.with_suffix("") if out.suffix.lower() in _PACKINGS else out
+    if bare.suffix and bare.suffix.lower() not in _NAMES:
+        listed = ", ".join(_NAMES)
+        raise PolicyError(f"{out.name}: sequences are written to files whose names end in {listed}; choose one")
 
 
 def _spell_count(count: int, noun: str) -> str:

@@ -3,7 +3,8 @@
 
 Each kind of region says which region each point lies in. A point in none is left out of its trajectory. Longitude is x
 and latitude is y where coordinates are degrees; areas are small enough for straight lines, so that the earth is treated
-as flat, with degrees of longitude shortened by the cosine of the middle latitude wherever distances matter.
+as flat, with degrees of longitude shortened by the cosine of the middle latitude for the side of a cell. Only the
+nearest of given centres is found on the globe, since antennas may be far apart.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from sfumato.errors import DataError, PolicyError, quote_names
 Coordinates = Literal["plane", "metres", "degrees"]
 METRES_PER_DEGREE = 111_195.0
 """On a sphere of the earth's mean radius."""
+_GLOBE = METRES_PER_DEGREE * 180 / np.pi
+"""That radius."""
 Ring = Sequence[tuple[float, float]]
 
 
@@ -271,16 +274,31 @@ class Cells(Regions):
         """The nearest centre of each point."""
         from scipy.spatial import cKDTree
 
-        centres = np.asarray(list(self.centres.values()), dtype=np.float64)
-        scale = np.ones(2)
-        if points.coordinates == "degrees":
-            scale = METRES_PER_DEGREE * np.array([np.cos(np.radians(points.middle_latitude)), 1.0])
+        centres, asked = np.array(list(self.centres.values()), dtype=np.float64), np.column_stack((points.x, points.y))
         reach = np.inf if self.reach is None else self.reach
-        _, nearest = cKDTree(centres * scale).query(
-            np.column_stack((points.x, points.y)) * scale, distance_upper_bound=np.nextafter(reach, np.inf)
-        )
+        if points.coordinates == "degrees":
+            _refuse_other_degrees(centres)
+            centres, asked = _place_on_globe(centres), _place_on_globe(asked)
+            half_angle = min(reach / _GLOBE / 2, np.pi / 2)
+            reach = 2 * _GLOBE * np.sin(half_angle) if half_angle < np.pi / 2 else np.inf
+        _, nearest = cKDTree(centres).query(asked, distance_upper_bound=np.nextafter(reach, np.inf))
         regions = np.where(nearest == len(centres), -1, nearest).astype(np.int64)
         return PlacedPoints(regions, tuple(map(str, self.centres)))
+
+
+def _refuse_other_degrees(centres: Floats) -> None:
+    others = int((np.abs(centres) > (180, 90)).any(axis=1).sum())
+    if others:
+        raise PolicyError(
+            f"{others} of {len(centres)} centres are no degrees, unlike the points; x is the longitude, y the latitude"
+        )
+
+
+def _place_on_globe(places: Floats) -> Floats:
+    """Longitudes and latitudes as points in space: whoever is nearest through the earth is nearest around it."""
+    longitude, latitude = np.radians(places).T
+    flat = np.cos(latitude)
+    return _GLOBE * np.column_stack((flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)))
 
 
 def _cut(values: Floats, low: float, high: float, count: int) -> Ints:
