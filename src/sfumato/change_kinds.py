@@ -87,7 +87,8 @@ class KindMeaning(NamedTuple):
     """How attacks read the rule off the release, if it is public and without chance: they see people as it shows them.
     It gives None where it cannot read it."""
     publishes_originals: bool = True
-    """Whether cells may be values of originals: a name that stands in another row is still a name."""
+    """Whether a cell may tell what one person alone had: a name in another row, in a set or at the end of a range is
+    still a name."""
     known_to_nobody: bool = False
     """Whether a cell is of chance or a code, so that being unique by it singles nobody out."""
     hides_cells: bool = True
@@ -143,7 +144,7 @@ class ChangeKind(StrEnum):
     )
     RANGES = (
         "ranges",
-        KindMeaning("ranges or sets of values", _COARSER, publishes_originals=False, hides_cells=False),
+        KindMeaning("ranges or sets of values", _COARSER, hides_cells=False),
     )
     ROUNDED = (
         "rounded",
@@ -157,7 +158,6 @@ class ChangeKind(StrEnum):
                 "in the rounded columns",
             ),
             read_rule=read_rounding,
-            publishes_originals=False,
             hides_cells=False,
         ),
     )
@@ -174,7 +174,6 @@ class ChangeKind(StrEnum):
                 "in the capped columns",
             ),
             read_rule=_read_caps,
-            publishes_originals=False,
         ),
     )
     GROUPED = (
@@ -203,7 +202,6 @@ class ChangeKind(StrEnum):
                 "of the spread kept",
                 "variance between groups, in the aggregated columns",
             ),
-            publishes_originals=False,
         ),
     )
     NOISE = (
@@ -263,7 +261,6 @@ class ChangeKind(StrEnum):
                 "of answers depend on the truth",
                 "the rest are drawn at random",
             ),
-            publishes_originals=False,
             hides_cells=False,
         ),
     )

@@ -70,6 +70,35 @@ def test_account_numbers_under_a_harmless_name_are_refused(tmp_path: Path) -> No
     assert not any(number in str(refusal) for number in IBANS["konto"])
 
 
+NAMES = tuple(
+    f"{first}{last}" for first in "ABCDEFGHIJ" for last in ("miller", "smith", "weber", "brown", "lang", "roth")
+)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        sf.Microaggregate(k=3),
+        sf.Microaggregate(k=3, centre="median"),
+        sf.Partition(models=[sf.KAnonymity(k=3)]),
+        sf.TopCode(columns="ssn", k=3),
+        sf.RoundNumbers(columns="ssn", step=10),
+        sf.RandomizeResponse(column="name", categories=NAMES, p=0.9),
+    ],
+    ids=lambda method: method.method,
+)
+def test_names_that_are_still_there_after_a_change_are_refused(method: sf.Method) -> None:
+    """A group's most common name, the ends of a range and a true answer are still somebody's."""
+    numbers = [100_000_000 + 7_919_777 * place for place in range(len(NAMES))]
+    roles = dict.fromkeys(("name", "ssn"), "quasi_identifying")
+    done = sf.run(sf.Table.of({"name": NAMES, "ssn": numbers}, roles), method)
+    assert not done.published
+    named = {
+        column for refusal in done.refusals if isinstance(refusal, verdict.Objection) for column in refusal.columns
+    }
+    assert named == {"name", "ssn"}
+
+
 def test_two_exact_columns_by_which_people_are_unique_are_refused(tmp_path: Path) -> None:
     done = release(tmp_path, PAIR)
     (refusal,) = done.refusals

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""A kind of change says whether cells may be what one person alone had, such as a name: then a verdict looks for names.
+
+It is tried on the examples, and on the same tables with numbers and words instead that nobody shares and no method
+makes up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import Change, ChangeKind
+from sfumato.protect import METHODS
+from tests.contract.examples import METHOD_EXAMPLES
+from tests.contract.releases import Made, make_all, make_once, released
+
+each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+
+
+def give_own_values(table: sf.Table, name: str) -> sf.Table:
+    """The table with other values in a column: each person has their own, of nine digits or of nine letters."""
+    chance, size = np.random.default_rng(5), len(table)
+    numbers = pl.Series(name, 100_000_000 + chance.choice(800_000_000, size, replace=False))
+    words = pl.Series(name, ["".join(chance.choice([*"bcdfghklmnprstvz"], 9)) for _ in range(size)])
+    kind = table.frame[name].dtype
+    return table.with_frame(table.frame.with_columns(numbers.cast(kind) if kind.is_numeric() else words))
+
+
+def count_own_values(made: Made, name: str) -> int:
+    """How many values that one person alone had are published in the column: in whatever row, long ones in a label."""
+    before, after = (
+        [str(cell) for cell in frame[name] if cell is not None] for frame in (made.data.frame, _show(made))
+    )
+    alone = {value for value, count in Counter(before).items() if count == 1}
+    told = {part for cell in set(after) for part in re.findall(r"\w{9,}", cell)}
+    return len(alone & {*after, *told})
+
+
+def _show(made: Made) -> pl.DataFrame:
+    frame: pl.DataFrame = made.release.data.frame
+    return frame
+
+
+def find_false_kind(made: Made, columns: Collection[str]) -> tuple[Change, int] | None:
+    """A change that denies that the column publishes originals, and it does; with how many.
+
+    A number that is noise or a code may hit upon one by chance.
+    """
+    for change in made.release.changes:
+        meaning, name = change.kind.meaning, change.column
+        if name not in columns or meaning.publishes_originals or name not in _show(made).columns:
+            continue
+        by_chance = meaning.known_to_nobody and made.data.frame[name].dtype.is_numeric()
+        if not by_chance and (count := count_own_values(made, name)):
+            return change, count
+    return None
+
+
+def explain_false_kind(made: Made, columns: Collection[str]) -> str:
+    """The same as a message with the cure; empty if there is none."""
+    found = find_false_kind(made, columns)
+    if found is None:
+        return ""
+    change, count = found
+    return (
+        f'example "{made.example.name}": {count} values that one person alone had are published in "{change.column}", '
+        f"and ChangeKind.{change.kind.name} says that none is, so a verdict would not notice names: leave out "
+        "`publishes_originals=False` from its line in change_kinds.py, or state another kind"
+    )
+
+
+class Planted(NamedTuple):
+    """A release of a table in which everybody has a value of their own in one column."""
+
+    made: Made
+    column: str
+
+
+def try_own_values(kind: type[sf.Method]) -> Iterator[Planted]:
+    """Each example with such columns, one at a time, where the method takes it."""
+    for made in make_all(kind):
+        for change in made.release.changes if made.is_table else ():
+            name = change.column
+            if change.kind.meaning.publishes_originals or name not in made.data.frame.columns:
+                continue
+            table = give_own_values(made.data, name)
+            try:
+                yield Planted(Made(made.example, table, released(made.example, table)), name)
+            except sf.SfumatoError:
+                continue  # categories or a hierarchy lack these values
+
+
+@each
+def test_a_kind_says_whether_cells_may_be_what_one_person_had(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        wrong = explain_false_kind(made, made.data.frame.columns) if made.is_table else ""
+        assert not wrong, f"{kind.__name__}, {wrong}"
+
+
+@each
+def test_a_kind_says_so_of_any_numbers_and_words(kind: type[sf.Method]) -> None:
+    for planted in try_own_values(kind):
+        wrong = explain_false_kind(planted.made, [planted.column])
+        assert not wrong, f"{kind.__name__}, with values that nobody shares, {wrong}"
+
+
+def capped_people() -> Made:
+    return make_once(next(one for one in METHOD_EXAMPLES if one.name == "top code"))
+
+
+def test_a_kind_that_denies_originals_is_noticed() -> None:
+    made = capped_people()
+    (change,) = (one for one in made.release.changes if one.column == "age")
+    assert count_own_values(made, "age") == 4 and not explain_false_kind(made, ["age"])
+    lax = str.__new__(ChangeKind, "capped")
+    lax._name_, lax._value_ = "CAPPED", "capped"
+    lax.meaning = ChangeKind.CAPPED.meaning._replace(publishes_originals=False)
+    false = made._replace(release=replace(made.release, changes=(replace(change, kind=lax),)))
+    wrong = explain_false_kind(false, ["age"])
+    assert "4 values" in wrong and "ChangeKind.CAPPED" in wrong
+
+
+def test_planted_values_are_the_persons_own() -> None:
+    made = capped_people()
+    for name in ("age", "zip"):
+        assert give_own_values(made.data, name).frame[name].is_unique().all()
+    table = give_own_values(made.data, "age")
+    capped = Made(made.example, table, released(made.example, table))
+    assert len(table) // 2 < count_own_values(capped, "age") < len(table)
