@@ -8,6 +8,7 @@ limit is one of the method's fields, or was computed by hand: its sentence and i
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.data.hierarchy import Hierarchy
 from sfumato.details import Details
 from sfumato.protect import METHODS
 from sfumato.release import Claim, Release
@@ -42,6 +44,9 @@ of_numbers = pytest.mark.parametrize(
 )
 
 
+_LONGER = " longer"
+
+
 def mix(data: Any) -> Any:
     """The same values as often as before, in other rows: nothing is left of what goes together."""
     chance = np.random.default_rng(5)
@@ -61,6 +66,17 @@ def lower_tops(table: sf.Table) -> sf.Table:
         moved = (column.dtype.is_numeric() or column.dtype == pl.Date) and len(values) > 2
         lowered.append(column.replace(values[-1], values[-2]) if moved else column)
     return table.with_frame(pl.DataFrame(lowered))
+
+
+def lengthen_texts(table: sf.Table) -> sf.Table:
+    """The same table with seven more characters at the end of every text, in its hierarchies too."""
+    longer = table.frame.with_columns(pl.col(pl.String) + _LONGER)
+    texts = set(table.frame.select(pl.col(pl.String)).columns)
+    hierarchies = {
+        name: Hierarchy.of([(row[0] + _LONGER, *row[1:]) for row in one.rows], name) if name in texts else one
+        for name, one in table.hierarchies.items()
+    }
+    return sf.Table.of(longer, dict(table.roles), hierarchies)
 
 
 def describe_claims(release: Release) -> list[tuple[Any, ...]]:
@@ -110,6 +126,25 @@ def test_claims_say_nothing_of_the_largest_value(example: Example) -> None:
         "a law of `details.public` was taken from the data, and leaves with the certificate: take it from the fields "
         'of the method; or let the policy allow it, and say "domain": "data" in the law'
     )
+
+
+@of_numbers
+def test_claims_say_nothing_of_how_long_texts_are(example: Example) -> None:
+    data = example.data()
+    try:
+        second = released(example, lengthen_texts(data))
+    except sf.SfumatoError:
+        pytest.skip("it names values, which the longer texts are not")
+    assert find_longer_claims(released(example, data), second) == [], (
+        "a threshold, a meaning or an argument of a claim depends on how long texts are, and leaves with the "
+        "certificate: take it from the fields of the method"
+    )
+
+
+def find_longer_claims(first: Release, second: Release) -> list[tuple[Any, ...]]:
+    """Claims that say other things where texts are longer, but for the texts."""
+    shown = [json.loads(json.dumps(describe_claims(one), default=str).replace(_LONGER, "")) for one in (first, second)]
+    return [claim for claim in shown[1] if claim not in shown[0]]
 
 
 BY_LAW = {
@@ -181,6 +216,18 @@ def test_a_law_that_says_the_largest_value_is_noticed() -> None:
 
     assert describe_laws(publish_range(data, "given")) != describe_laws(publish_range(lower_tops(data), "given"))
     assert describe_laws(publish_range(data, "data")) == {}
+
+
+def test_a_claim_that_says_how_long_texts_are_is_noticed() -> None:
+    data = people(100)
+
+    def claim_longest(table: sf.Table) -> Release:
+        longest = int(table.frame["disease"].str.len_chars().max())  # type: ignore[arg-type]
+        claim = Claim(property="k_anonymity", threshold=longest, measure="k_anonymity", bound="at_least", meaning="")
+        return Release(table, None, (claim,), {})
+
+    assert len(find_longer_claims(claim_longest(data), claim_longest(lengthen_texts(data)))) == 1
+    assert find_longer_claims(claim_longest(data), claim_longest(mix(data))) == []
 
 
 def test_mixing_keeps_values_and_changes_rows() -> None:
