@@ -3,7 +3,8 @@
 
 `python docs/generate.py`. A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what
 the code says: fields and their defaults, signatures, docstrings, options of the command line. The names are lines for
-methods, models and attacks in two typing blocks. A test fails if something that is committed is out of date.
+methods, models and attacks in two typing blocks. What a method guarantees, and against whom, is copied from its
+docstring to the table of its page. A test fails if something that is committed is out of date.
 """
 
 from __future__ import annotations
@@ -53,7 +54,20 @@ def generate_pages() -> dict[str, str]:
         "reference.md": _fill("reference.md", _reference_parts()),
         "methods/index.md": _fill("methods/index.md", {"other_methods": _other_methods()}),
         "sentences.md": _fill("sentences.md", {"sentences": write_sentences()}),
+        **dict(_state_guarantees()),
     }
+
+
+def _state_guarantees() -> Iterator[tuple[str, str]]:
+    """Each method's page, with the rows Guarantee and Against of its first table as the docstring has them."""
+    for kind in METHODS:
+        name = f"methods/{kind.model_fields['method'].default}.md"
+        page = (DOCS / name).read_text(encoding="utf-8") if (DOCS / name).is_file() else ""
+        for word in ("Guarantee", "Against"):
+            row = f"| {word} | {_cell(_find_statement(kind, word))} |"
+            page = re.sub(rf"^\| {word} \| .* \|$", lambda _: row, page, count=1, flags=re.MULTILINE)  # noqa: B023
+        if page:
+            yield name, page
 
 
 def _type_names(room: ModuleType, kinds: Iterable[type]) -> str:

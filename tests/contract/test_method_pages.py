@@ -55,6 +55,24 @@ def test_a_page_names_the_technique_of_the_standard(kind: type[sf.Method]) -> No
     )
 
 
+@each
+@pytest.mark.parametrize("word", ["Guarantee", "Against"])
+def test_a_page_says_the_guarantee_of_the_docstring(kind: type[sf.Method], word: str) -> None:
+    """What stands in two places is written in one: `docs/generate.py` copies it, or nobody notices that they differ."""
+    row, said = read_row(kind, word), read_statement(kind, word)
+    assert row, f'the page of {kind.__name__} has no row "| {word} | … |" in its first table: add it, whatever it says'
+    assert row.replace("\\|", "|").casefold() == said.casefold(), (
+        f"the page of {kind.__name__} and its docstring differ in {word}: correct the docstring, then run "
+        "`python docs/generate.py`, which copies it to the page"
+    )
+
+
+def read_statement(kind: type[sf.Method], word: str) -> str:
+    """What a docstring says after a word and a colon, up to the next such word."""
+    text = " ".join((kind.__doc__ or "").split())
+    return re.split(r" ?(?:Guarantee|Against|Limits|Papers): ", text.split(f"{word}: ", 1)[-1], maxsplit=1)[0]
+
+
 TECHNIQUES = (
     "sampling", "aggregation", "cryptographic tools", "masking", "local suppression", "record suppression",
     "pseudonymization", "anatomization", "generalization", "rounding", "top and bottom coding", "randomization",

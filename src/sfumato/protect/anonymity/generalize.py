@@ -67,12 +67,12 @@ from sfumato.table import Table
 class Generalize(Method):
     """Publish every quasi-identifying column at one level of its hierarchy, with the smallest safe loss.
 
-    Guarantee: every published row satisfies all models; the levels are optimal under the metric, proven by search
-    (unless the search is `heuristic` or the recoding is local). Against: an adversary who knows quasi-identifying
-    values of anybody and links (prosecutor), and what the models add to that. Limits: sensitive values are published
-    unchanged, so an adversary learns what all members of a class have in common; two releases of the same people can be
-    combined to break both; suppressed rows satisfy the models together, or show no sensitive cell. Papers: Samarati
-    2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
+    Guarantee: every published class satisfies all models. The levels are optimal under the metric, proven by search
+    (with `search="optimal"` and global recoding). Against: an adversary who knows a person's quasi-identifying values,
+    and that the person is in the table, and looks for the row (the prosecutor); and what the models add to that.
+    Limits: sensitive values are published unchanged, so an adversary learns what all members of a class have in common;
+    two releases of the same people can be combined to break both; suppressed rows satisfy the models together, or show
+    no sensitive cell. Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"

@@ -32,10 +32,10 @@ from sfumato.table import Table
 class GroupRareValues(Method):
     """Publish every value that fewer than `min_count` rows have as one label.
 
-    Guarantee: whatever a published cell of the columns holds, at least `min_count` rows hold the same; an empty cell
-    counts as a value. Against: an adversary who knows that somebody has a rare value. Limits: each column is looked at
-    alone, and common values may single people out together: this is not k-anonymity; it is known of a row with the
-    label that its value is none of the others. Papers: Hundepool et al. 2012.
+    Guarantee: whatever a published cell of the columns holds, at least `min_count` rows hold the same. An empty cell
+    counts as a value. Against: an adversary who knows that somebody has a rare value, and looks for it. Limits: each
+    column is looked at alone, and common values may single people out together: this is not k-anonymity; it is known of
+    a row with the label that its value is none of the others. Papers: Hundepool et al. 2012.
     """
 
     truthful: ClassVar[bool] = False  # no hierarchy says what the label covers

@@ -49,12 +49,12 @@ from sfumato.table import Table
 class KOptimize(Method):
     """Cut every quasi-identifying column into ranges of its ordered values, at minimum cost.
 
-    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others; the cost is the
-    minimum over all sets of cut points, proven by search, or the best found within the time limit, with a bound
-    (`details["proven"]`, `["bound"]`). Against: an adversary who knows quasi-identifying values of anybody and links
-    (prosecutor). Limits: sensitive values are published unchanged, so an adversary learns what all members of a class
-    have in common; suppressed rows that are fewer than k show no sensitive cell; the search may take very long for many
-    values, and its result under a time limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar 2002.
+    Guarantee: every published class has at least k rows. The cost is the least of all sets of cuts, proven by search;
+    at the time limit it is the best found, with a bound. Against: an adversary who knows a person's quasi-identifying
+    values, and that the person is in the table, and looks for the row (the prosecutor). Limits: sensitive values are
+    published unchanged, so an adversary learns what all members of a class have in common; suppressed rows that are
+    fewer than k show no sensitive cell; the search may take very long for many values, and its result under a time
+    limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar 2002.
     """
 
     iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"

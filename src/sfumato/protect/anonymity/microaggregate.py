@@ -47,12 +47,13 @@ _DIGITS = 6
 class Microaggregate(Method):
     """Publish for every person the mean (or median) and the most common categories of a group of k or more.
 
-    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others, since all of them are
-    microaggregated together; groups have k to 2k − 1 rows. Against: an adversary who knows quasi-identifying values of
-    anybody and links (prosecutor). Limits: published cells are centres, not true of anybody; groups are good, not
-    optimal (optimal ones are NP-hard to find); a group of equal values publishes them; sensitive values are published
-    unchanged, so an adversary learns what all members of a group have in common. Papers: Domingo-Ferrer, Mateo-Sanz
-    2002; Domingo-Ferrer, Torra 2005.
+    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others: all of them are
+    aggregated together. Against: an adversary who knows a person's quasi-identifying values, and that the person is in
+    the table, and looks for the row (the prosecutor). Limits: groups have k to 2k − 1 rows; published cells are
+    centres, which are not true of most people, and a most common word or a median is somebody's own; groups are good,
+    not optimal (optimal ones are NP-hard to find); a group of equal values publishes them; sensitive values are
+    published unchanged, so an adversary learns what all members of a group have in common. Papers: Domingo-Ferrer,
+    Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.
     """
 
     truthful: ClassVar[bool] = False

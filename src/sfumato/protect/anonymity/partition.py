@@ -58,12 +58,12 @@ _LARGEST_KEY = 1 << 62
 class Partition(Method):
     """Cut the table into parts repeatedly while both sides are safe, and publish what each part spans.
 
-    Guarantee: every class of published rows satisfies all models, no row is suppressed, and every published cell covers
-    its original. Against: an adversary who knows quasi-identifying values of anybody and links (prosecutor). Limits:
-    cuts are chosen greedily, so the release is good, not optimal; ranges overlap between classes, which analysts must
-    handle; the ends of ranges are real values of somebody; sensitive values are published unchanged; two releases of
-    the same people can be combined to break both. Papers: LeFevre, DeWitt, Ramakrishnan 2006; Byun, Kamra, Bertino, Li
-    2007.
+    Guarantee: every class of published rows satisfies all models, and every published cell covers its original.
+    Against: an adversary who knows a person's quasi-identifying values, and that the person is in the table, and looks
+    for the row (the prosecutor). Limits: cuts are chosen greedily, so the release is good, not optimal; ranges overlap
+    between classes, which analysts must handle; the ends of ranges are real values of somebody; sensitive values are
+    published unchanged; two releases of the same people can be combined to break both. Papers: LeFevre, DeWitt,
+    Ramakrishnan 2006; Byun, Kamra, Bertino, Li 2007.
     """
 
     iso_20889: ClassVar[str] = "generalization (local)"

@@ -36,9 +36,9 @@ class RoundNumbers(Method):
     """Publish the nearest multiple of `step` instead of every number of some columns.
 
     Guarantee: every published number of the columns is a multiple of the step, and is at most half a step from the true
-    one. Against: an adversary who knows somebody's exact number. Limits: who knows the number knows its multiple, which
-    few rows or one may have, and several columns single people out together: this is not k-anonymity; everybody learns
-    each number to within half a step. Papers: Hundepool et al. 2012.
+    one. Against: an adversary who knows somebody's exact number, and looks for it. Limits: who knows the number knows
+    its multiple, which few rows or one may have, and several columns single people out together: this is not
+    k-anonymity; everybody learns each number to within half a step. Papers: Hundepool et al. 2012.
     """
 
     truthful: ClassVar[bool] = False

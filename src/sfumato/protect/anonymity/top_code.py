@@ -35,9 +35,9 @@ class TopCode(Method):
     """Publish every number above a cap as the cap and, optionally, every number below a floor as the floor.
 
     Guarantee: no published number of the columns lies beyond the cap or the floor, and at least k rows have each of
-    them. Against: an adversary who knows or guesses that somebody's number is extreme. Limits: numbers in between stay
-    unchanged, and may single people out together with other columns: this is not k-anonymity; a person at the cap is
-    known to have that or more; means and variances shrink. Papers: Hundepool et al. 2012.
+    them. Against: an adversary who knows or guesses that somebody's number is extreme, and looks for it. Limits:
+    numbers in between stay unchanged, and may single people out together with other columns: this is not k-anonymity; a
+    person at the cap is known to have that or more; means and variances shrink. Papers: Hundepool et al. 2012.
     """
 
     truthful: ClassVar[bool] = False

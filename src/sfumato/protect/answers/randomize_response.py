@@ -42,20 +42,18 @@ from sfumato.table import Table
 class RandomizeResponse(Method):
     """Publish the true answer only with a known probability, and otherwise another one.
 
-    Guarantee: no published answer is more than e^ε times as likely for one truth as for another (local differential
-    privacy): ε = |ln(p/(1−p))| for two categories, |ln(p(k−1)/(1−p))| for k; over several columns ε adds up. With
-    `memory` (or a key) a person who is asked again gives the same answer, in every release made with it. No other cell
-    changes.
-    Against: anyone who reads the release, whatever else they know, and anyone who collects the answers.
-    Limits: ε is for one answer. Without `memory`, a key or `person`, answers are drawn afresh in every row and release,
-    and averaging them reveals the truth. A changed truth gets a new answer, so a changed answer reveals the change; the
-    same question with another p or other categories also gets a new answer, and its ε adds up. Missing answers are not
-    hidden, unless missing = "answer". Without `categories` the possible answers are taken from the data and published:
-    it is not hidden that each of them occurs, and ε holds only if that is public. A policy must state this. Other
-    columns do not change; they predict the answer as well as before. Two people with the same name count as one person:
-    they are equally safe, and estimates vary more.
-    Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur, Korolova 2014
-    (memoized answers).
+    Guarantee: no published answer is more than e^ε times as likely under one truth as under another: local differential
+    privacy. ε = |ln(p/(1−p))| for two categories, |ln(p(k−1)/(1−p))| for k. Over several columns ε adds up. With
+    `memory` or a key, somebody who is asked again answers the same. No other cell changes. Against: whoever reads the
+    release, whatever else they know; and whoever collects the answers. Limits: ε is for one answer. Without `memory`, a
+    key or `person`, answers are drawn afresh in every row and release, and averaging them reveals the truth. A changed
+    truth gets a new answer, so a changed answer reveals the change; the same question with another p or other
+    categories also gets a new answer, and its ε adds up. Missing answers are not hidden, unless missing = "answer".
+    Without `categories` the possible answers are taken from the data and published: it is not hidden that each of them
+    occurs, and ε holds only if that is public. A policy must state this. Other columns do not change; they predict the
+    answer as well as before. Two people with the same name count as one person: they are equally safe, and estimates
+    vary more. Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
+    Korolova 2014 (memoized answers).
     """
 
     by_chance: ClassVar[bool] = True

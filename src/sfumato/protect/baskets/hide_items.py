@@ -30,11 +30,11 @@ from sfumato.release import Claim, Release
 class HideItems(Method):
     """Change baskets so that no rule has one of the items on its right side.
 
-    Guarantee: in the published baskets no rule with one of the items on the right, whatever is on the left, has both
-    support and confidence at or above the thresholds, compared exactly; items are only removed, only the named ones,
-    and every basket keeps its position. The literal `islf` and `dsrf` do not guarantee this: the rules they leave are
-    counted as `exposed_rules`, a loss, and nothing is claimed about them. Against: anyone who mines the published
-    baskets at the thresholds or above. Limits: the item itself stays visible, and an item that most baskets hold is
+    Guarantee: in the published baskets no rule with a hidden item on the right, whatever is on the left, has both
+    support and confidence at or above the thresholds (in exact fractions). Items are only removed, and only the named
+    ones; every basket keeps its position. Against: whoever mines the published baskets at the thresholds or above them.
+    Limits: the literal `islf` and `dsrf` do not guarantee this: the rules they leave are counted as `exposed_rules`, a
+    loss, and nothing is claimed about them; the item itself stays visible, and an item that most baskets hold is
     guessed without any rule; anyone who mines below the thresholds still finds rules; `exact` has the fewest changes
     among those that remove the items. Papers: Wang, Lee, Billis, Jafari 2004.
     """

@@ -31,12 +31,11 @@ from sfumato.release import Claim, Release
 class EncodeBloom(KeyedMethod):
     """Replace every basket by a Bloom filter of its items: the numbers of the bits that they set.
 
-    Guarantee: mined with the threshold of the originals (`mine_filters`, τ′ = τ), no frequent itemset is missed, and no
-    support is too low; with the originals, `decode_itemsets` removes false itemsets, so that the result is exact.
-    Against: a provider who knows all items by name but not the key. Limits: few bits show many false itemsets (counted
-    in `losses`), many bits show supports: anyone who knows how often items are bought finds them among the bits, which
-    the attack `bloom_dictionary` measures; unkeyed filters fall to a dictionary at once. Hence for study. Papers: Qiu,
-    Li, Wu 2008; Bloom 1970.
+    Guarantee: mined with the threshold of the originals (τ′ = τ), no frequent itemset is missed and no support is too
+    low. Decoded with the key and the originals, the result is exact. Against: a provider who knows all items by name,
+    but not the key. Limits: few bits show many false itemsets (counted in `losses`), many bits show supports: anyone
+    who knows how often items are bought finds them among the bits, which the attack `bloom_dictionary` measures;
+    unkeyed filters fall to a dictionary at once. Hence for study. Papers: Qiu, Li, Wu 2008; Bloom 1970.
     """
 
     shape: ClassVar[str] = "baskets"

@@ -53,15 +53,15 @@ _MOST_VALUES = 2**21
 class EncodeForTrees(KeyedMethod):
     """Replace every value by a code, so that a decision tree grown on the codes is the true tree in disguise.
 
-    Guarantee: scikit-learn's `DecisionTreeClassifier` (gini, entropy, log_loss; any max_depth, max_leaf_nodes,
-    ccp_alpha, min_samples_split, min_impurity_decrease, max_features with the same random_state; no weights) and
-    `RandomForestClassifier`, and `train_c45`, grown on the release and decoded with the key are, node by node, what the
-    originals give. With `permute=False` also under min_samples_leaf and class_weight, and XGBoost's boosted trees;
-    LightGBM's if all columns are above 0. Not under splitter="random". With direction="random": equal up to ties
-    between equally good splits, and neither forests nor max_features nor boosting. Against: a provider who knows some
-    values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles, frequencies): the risk
-    is measured, not bounded. Limits: columns of numbers; others are renamed by a keyed bijection, with a guarantee for
-    C4.5 only. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
+    Guarantee: a tree or forest trained on the release and decoded with the key is, node by node, the one trained on the
+    originals. Against: a provider who mines the codes and wants values, relations between rows, or the rules found.
+    This risk is measured, not bounded. Limits: it holds for scikit-learn's `DecisionTreeClassifier` (gini, entropy,
+    log_loss; any max_depth, max_leaf_nodes, ccp_alpha, min_samples_split, min_impurity_decrease, max_features with the
+    same random_state; no weights) and `RandomForestClassifier`, and for `train_c45`. With `permute=False` also under
+    min_samples_leaf and class_weight, and for XGBoost's boosted trees; for LightGBM's if all columns are above 0. Not
+    under splitter="random". With direction="random": equal up to ties between equally good splits, and neither forests
+    nor max_features nor boosting. It is for columns of numbers; others are renamed by a keyed bijection, with a
+    guarantee for C4.5 only. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
     """
 
     utility = "codes"

@@ -38,15 +38,15 @@ from sfumato.release import Claim, Release
 class EncodeItems(KeyedMethod):
     """Replace items by codes, so that the itemsets a provider finds are the true ones in disguise.
 
-    Guarantee: all frequent itemsets of the release, mined with the count threshold of the originals and decoded with
-    the key (`decode_itemsets`), are those of the originals with their true supports. With `padded` also: every code has
-    the support of at least k − 1 others. Against: a provider who only compares how often codes occur with how often
-    items are bought; `padded` leaves it k candidates. Limits: it does not promise that items stay unknown. Anyone who
-    knows how often *pairs* are bought, or tells added baskets from true ones by a mixture model, names most common
-    items, which the attack `item_frequency` measures, so both kinds are for study; sizes of baskets stay; that a
-    provider left out a few larger itemsets is noticed for certain only with the originals; `one_to_n` is broken in the
-    literature (fake codes correlate with nothing, so they are found and removed). Papers: Wong, Cheung, Hung, Kao,
-    Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
+    Guarantee: all frequent itemsets of the release, decoded with the key, are those of the originals with their true
+    supports. With `padded`, every code has the support of at least k − 1 others. Against: a provider who compares how
+    often codes occur with how often items are bought, and does no more. Limits: itemsets are mined with the count
+    threshold of the originals; it does not promise that items stay unknown. Anyone who knows how often *pairs* are
+    bought, or tells added baskets from true ones by a mixture model, names most common items, which the attack
+    `item_frequency` measures, so both kinds are for study; sizes of baskets stay; that a provider left out a few larger
+    itemsets is noticed for certain only with the originals; `one_to_n` is broken in the literature (fake codes
+    correlate with nothing, so they are found and removed). Papers: Wong, Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li,
+    Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
     """
 
     shape: ClassVar[str] = "baskets"

@@ -71,9 +71,10 @@ MinSupport = Annotated[int, Field(ge=1, strict=True)] | Annotated[float, Field(g
 class SuppressEntries(Method):
     """Blank private entries, and others, until no rule mined from the rest predicts a private one.
 
-    Guarantee: in the published table there is no rule X → y of support at least `min_support` and confidence at least
-    `confidence` among visible entries that is also right for at least that share of the private entries it fits.
-    Against: an adversary who sees only the release and predicts by association rules. Limits: rules below the
+    Guarantee: every private entry is blank. There is no rule X → y of support at least `min_support` and confidence at
+    least `confidence` among the visible entries that is also right for at least that share of the private entries it
+    fits. Every entry that is not blank is the original one, except in columns that are discretized. Against: an
+    adversary who has only the release, mines it for rules, and applies them to the blanks. Limits: rules below the
     thresholds, other learners and outside knowledge are not covered; anyone who knows a blanked entry from elsewhere
     knows more; `grades+` and `grades` find small sets, not the smallest (`exact` proves it on small tables). The
     literal `grades_once` guarantees only that private entries are blank and the others true: the rules it leaves are

@@ -63,23 +63,22 @@ FromData = Literal["from_data"]
 class AddNoise(Method):
     """Publish numbers with noise, or as intervals, so that no value is known precisely.
 
-    Guarantee: the noise added to a value is random, centred at 0 and independent of all values; with the given
-    confidence the value is known only to within `privacy` times the column's range. With `discretize` the midpoint of
-    its interval is published instead of the value; the range is public, so a level above the confidence is impossible,
-    and is not claimed; between cuts, it is what the narrowest interval gives. Whole numbers get at least the noise that
-    rounding leaves: half of them change. No other cell changes; missing cells stay missing.
-    Against: an adversary who sees one published number and knows the noise, but nothing about the person.
-    Limits: an adversary who knows the distribution of values, reconstructed or from elsewhere, can narrow single values
-    down. Correlated columns disclose each other's values: a spectral filter or a Bayes estimate removes independent
-    noise from them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) gives a filter nothing to
-    separate. Bounded noise (`uniform`) reveals values near the ends of the range. A person published twice is known
-    twice as precisely. The scale is a share of the range: unless `ranges` gives it, the range is that of the data,
-    widened to multiples of a 1-2-5 number that is a tenth of it or more, and the scale discloses its width;
-    `exact_range` discloses the minimum and the maximum. If a few values are outliers, noise is large for all others.
-    Noise on a column that is known from elsewhere hides nobody. Numbers are published on a grid, `grid` in the public
-    parameters, a millionth of the noise's scale or less if their digits allow it: which grid points can occur does not
-    depend on an original's digits.
-    Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise; Mironov 2012 for the grid.
+    Guarantee: the noise is random, has mean 0 and is independent of all values. With the given confidence, a value is
+    not known to within less than `privacy` times the column's range. No other cell changes; what was missing is
+    missing. Against: an adversary who sees one published number and knows the noise, but nothing about the person.
+    Limits: with `discretize` the midpoint of its interval is published instead of the value; the range is public, so a
+    level above the confidence is impossible, and is not claimed; between cuts, it is what the narrowest interval gives.
+    Whole numbers get at least the noise that rounding leaves: half of them change. An adversary who knows the
+    distribution of values, reconstructed or from elsewhere, can narrow single values down. Correlated columns disclose
+    each other's values: a spectral filter or a Bayes estimate removes independent noise from them (`uniform`,
+    `gaussian`); noise shaped like the data (`correlated`) gives a filter nothing to separate. Bounded noise (`uniform`)
+    reveals values near the ends of the range. A person published twice is known twice as precisely. The scale is a
+    share of the range: unless `ranges` gives it, the range is that of the data, widened to multiples of a 1-2-5 number
+    that is a tenth of it or more, and the scale discloses its width; `exact_range` discloses the minimum and the
+    maximum. If a few values are outliers, noise is large for all others. Noise on a column that is known from elsewhere
+    hides nobody. Numbers are published on a grid, `grid` in the public parameters, a millionth of the noise's scale or
+    less if their digits allow it: which grid points can occur does not depend on an original's digits. Papers: Agrawal,
+    Srikant 2000; Huang, Du, Chen 2005 for correlated noise; Mironov 2012 for the grid.
     """
 
     by_chance: ClassVar[bool] = True

@@ -43,13 +43,13 @@ NOBODY, FEW, CERTAIN = "nobody is in one of the parts", "a class has fewer than 
 class PublishClassifier(Method):
     """Publish the rules of a decision tree that predicts a column: per leaf how many people it describes, by class.
 
-    Guarantee: every count behind the rules is at least k, and so is every number of people that follows from them: the
-    leaves do not overlap and cover all rows, and no class of a leaf is left out, so that nothing can be subtracted. No
-    class has a larger share of a leaf than `max_confidence`. Against: anyone who derives the number of people with some
-    properties from the rules. Limits: that most people of a leaf have a certain class is what a classifier says, and is
-    not hidden: with `max_confidence` 1, the class of everybody in a leaf may be certain; which splits were chosen or
-    not follows from the data and is not examined; columns of numbers are split at given `cuts` only. Papers: Breiman,
-    Friedman, Olshen, Stone 1984; Atzori, Bonchi, Giannotti, Pedreschi 2005.
+    Guarantee: every number of people that follows from the rules is 0 or at least k: the leaves do not overlap and
+    cover all rows, and no class of a leaf is left out, so that nothing can be subtracted. No class has a larger share
+    of a leaf than `max_confidence`. Against: whoever derives how many people have some properties from the rules.
+    Limits: that most people of a leaf have a certain class is what a classifier says, and is not hidden: with
+    `max_confidence` 1, the class of everybody in a leaf may be certain; which splits were chosen or not follows from
+    the data and is not examined; columns of numbers are split at given `cuts` only. Papers: Breiman, Friedman, Olshen,
+    Stone 1984; Atzori, Bonchi, Giannotti, Pedreschi 2005.
     """
 
     gives: ClassVar[str] = "patterns"

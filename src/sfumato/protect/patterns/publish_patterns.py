@@ -37,15 +37,15 @@ class PublishPatterns(Method):
     """Publish the frequent itemsets with their supports, repaired so that they disclose no small group.
 
     Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
-    follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets
-    (inference channels), nor by bounds on a set whose proper subsets are known, nor, if at most six items are
-    published, by any reasoning about single patterns at all: the claim is `inferable_patterns` then, and
-    `derivable_patterns` with more items. Rules derived from the published sets disclose nothing more. Against: anyone
-    who derives supports from the published patterns. Limits: with `additive`, published supports are raised, and anyone
-    who knows the method may recognize some of them; with `suppressive` they are true, but fewer; with more than six
-    items, inferences that need several unknown supports at once are repaired as far as they are found in `seconds`,
-    with more than ten not at all, and nothing is claimed about them; `none` repairs nothing and makes no such claim.
-    Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
+    follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets,
+    nor by bounds on a set whose proper subsets are known, nor, if at most six items are published, by any reasoning
+    about single patterns at all. Against: whoever derives unpublished supports from published ones. Limits: the claim
+    is `inferable_patterns` with at most six items, and `derivable_patterns` with more; rules derived from the published
+    sets disclose nothing more; with `additive`, published supports are raised, and anyone who knows the method may
+    recognize some of them; with `suppressive` they are true, but fewer; with more than six items, inferences that need
+    several unknown supports at once are repaired as far as they are found in `seconds`, with more than ten not at all,
+    and nothing is claimed about them; `none` repairs nothing and makes no such claim. Papers: Atzori, Bonchi,
+    Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
     """
 
     shape: ClassVar[str] = "baskets"

@@ -38,14 +38,14 @@ from sfumato.rules import Rules
 class PublishRules(Method):
     """Publish association rules with support and confidence, repaired so that they disclose no small group.
 
-    Guarantee: no pattern ("these items and none of those") with a support above 0 and below k follows from the rules,
-    by the reasoning of `publish_patterns`: the frequent itemsets are repaired first as if all of them were published,
-    and the rules are computed from the repaired ones alone, so that they say nothing that those would not; on the file,
-    the supports behind the rules (of both sides, and of left sides) are checked. Every rule has at least the minimum
-    support and confidence. Against: anyone who derives supports from the published rules. Limits: those of
-    `publish_patterns`; with `additive`, supports and confidences are not the true ones, and rules near the thresholds
-    may be withheld or invented; `none` repairs nothing and makes no such claim. Papers: Atzori, Bonchi, Giannotti,
-    Pedreschi 2005 and 2008; Agrawal, Imieliński, Swami 1993.
+    Guarantee: no pattern ("these items and none of those") with a support above 0 and below k follows from the
+    published rules, by the reasoning of `publish_patterns`. Every rule has at least the minimum support and confidence.
+    Against: whoever derives unpublished supports from published rules. Limits: the frequent itemsets are repaired as if
+    all of them were published, and the rules are computed from those alone; on the file, the supports behind the rules
+    (of both sides, and of left sides) are checked; those of `publish_patterns`; with `additive`, supports and
+    confidences are not the true ones, and rules near the thresholds may be withheld or invented; `none` repairs nothing
+    and makes no such claim. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Agrawal, Imieliński, Swami
+    1993.
     """
 
     shape: ClassVar[str] = "baskets"

@@ -32,14 +32,13 @@ from sfumato.sequences import Sequences
 class AnonymizeSequences(Method):
     """Replace rare sequences by frequent ones that resemble them, so that nobody can be found by a part of theirs.
 
-    Guarantee: every published sequence is contained in at least k published ones, and so is everything in it: no
-    sequence of items, whatever its length, occurs in fewer than k published sequences unless it occurs in none. And
-    every published sequence is contained in at least k originals, so that no pattern is k-frequent that was not before.
-    With `literal` only the latter is guaranteed, which implies the published definition. Against: anyone who knows
-    elements of a person's sequence, in order, and looks for the sequences that contain them. Limits: a published
-    sequence may have elements that its person never had, since the closest frequent sequence replaces a rare one; a
-    sequence that has nothing in common with any frequent one is dropped; an element of several items is kept or lost
-    as a whole; what all k have in common is revealed. Papers: Pensa, Monreale, Pinelli, Pedreschi 2008.
+    Guarantee: every sequence of items that occurs in a published sequence, in order and with anything in between,
+    occurs in at least k published sequences. And it occurs in at least k originals: no pattern becomes k-frequent. With
+    `literal`, only the latter is guaranteed. Against: whoever knows some elements of a person's sequence, in order, and
+    looks for the sequences that contain them. Limits: a published sequence may have elements that its person never had,
+    since the closest frequent sequence replaces a rare one; a sequence that has nothing in common with any frequent one
+    is dropped; an element of several items is kept or lost as a whole; what all k have in common is revealed. Papers:
+    Pensa, Monreale, Pinelli, Pedreschi 2008.
     """
 
     shape: ClassVar[str] = "sequences"

@@ -47,15 +47,14 @@ MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(s
 class HideSequences(Method):
     """Change sequences so that each of the secret patterns is contained in at most as many as its threshold says.
 
-    Guarantee: in the published sequences no secret pattern is contained in more sequences than its threshold, with the
-    gap and window that were given; unless items are replaced, they are only taken away, so that without limits on gaps
-    nothing occurs in a sequence that did not occur in its original, and no pattern becomes frequent; with `replace`, no
-    pattern newly reaches `min_support`; every sequence keeps its position, even if it is empty. Against: anyone who
-    mines the published sequences above the thresholds. Limits: anyone who mines at the thresholds or below still finds
-    the patterns; a pattern that only resembles a secret one is not hidden; if items are deleted, an analyst who limits
-    gaps may find other patterns than before; with `replace`, sequences hold items that they did not hold; `Δ` shows
-    where something was hidden; `exact` makes the fewest changes, the others may make more. Papers: Abul, Atzori,
-    Bonchi, Giannotti 2007; Abul, Bonchi, Giannotti 2010.
+    Guarantee: no secret pattern is contained in more published sequences than its threshold, with the gap and window
+    that were given. Items are only taken away, unless you choose `replace`; then no pattern newly reaches
+    `min_support`. Every sequence keeps its position, even if it is empty. Against: whoever mines the published
+    sequences above the thresholds. Limits: anyone who mines at the thresholds or below still finds the patterns; a
+    pattern that only resembles a secret one is not hidden; if items are deleted, an analyst who limits gaps may find
+    other patterns than before; with `replace`, sequences hold items that they did not hold; `Δ` shows where something
+    was hidden; `exact` makes the fewest changes, the others may make more. Papers: Abul, Atzori, Bonchi, Giannotti
+    2007; Abul, Bonchi, Giannotti 2010.
     """
 
     shape: ClassVar[str] = "sequences"

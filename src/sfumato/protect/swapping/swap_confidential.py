@@ -51,21 +51,19 @@ class SwapConfidential(Method):
     """Exchange confidential values among records that would disclose theirs.
 
     Guarantee: of the records that are unique in their non-confidential values, the given share has another confidential
-    value than before, and in each group of records that agree in everything, some have, and not all. No other cell
-    changes. With `search = "optimal"` the counts of values shift as little as these changes allow, and no release with
-    these properties costs less in posterior probability (problem 12 of the paper), or the gap is stated. `paper` and
-    `random` balance unique records and groups separately, as the paper does, and may shift more; `proportional` keeps
-    counts only approximately. That counts stay is claimed only if they do; otherwise `losses` has the shift.
-    Against: an adversary who knows all non-confidential values of somebody and reads the confidential one; such a
-    reading is right for the share that was not swapped, so it is never certain.
-    Limits: counts cannot stay if one value must give away more than half of all changes: in a column of two values of
-    which one is held by 11.7 % of 40,000 people who are all unique, a share of 0.5 makes that 38 %. Choose a share of
-    at most twice the rare value's. Only certainty is prevented. Records that were not swapped show their true value. In
-    a group of three or more, the majority value is true. An adversary who knows the method can distinguish likely from
-    unlikely swaps: records are chosen by their values and not at random. With a column of two values, 92 % of the
-    unique records of a census table were read correctly in this way after `optimal` and `paper`
-    (`SwapLinkage(knows="method")`), and 78 % after `random`, which is what the other columns predict for anybody.
-    Papers: Li, Sarkar 2004.
+    value than before. In each group of records that agree in everything, some have, and not all. No other cell changes.
+    With `optimal`, the counts of values shift as little as these changes allow, and no release with these properties
+    costs less in posterior probability, or the gap is stated; `paper` and `random` balance unique records and groups
+    separately, and may shift more; `proportional` keeps counts approximately. That counts stay is claimed only if they
+    do; otherwise `losses` has the shift. Against: an adversary who knows all non-confidential values of a person and
+    reads the confidential one. The reading is right for the share that was not swapped, so it is never certain. Limits:
+    counts cannot stay if one value must give away more than half of all changes: in a column of two values of which one
+    is held by 11.7 % of 40,000 people who are all unique, a share of 0.5 makes that 38 %. Choose a share of at most
+    twice the rare value's. Only certainty is prevented. Records that were not swapped show their true value. In a group
+    of three or more, the majority value is true. An adversary who knows the method can distinguish likely from unlikely
+    swaps: records are chosen by their values and not at random. With a column of two values, 92 % of the unique records
+    of a census table were read correctly in this way after `optimal` and `paper` (`SwapLinkage(knows="method")`), and
+    78 % after `random`, which is what the other columns predict for anybody. Papers: Li, Sarkar 2004.
     """
 
     iso_20889: ClassVar[str] = "randomization (permutation)"

@@ -53,15 +53,14 @@ class Synthesize(Method):
     people have, unless `rare = "keep"`. With `smooth` no published number lies beyond what at least `min_leaf` people
     reach; dates, times and amounts that a column spells as text, all in the same format, also count as numbers. With
     `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of somebody who is
-    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged.
-    Against: an adversary who looks for somebody's row in the release and takes the rest of it for theirs.
-    Limits: synthetic data is not anonymous by itself, and this is not differential privacy. A leaf whose people agree
-    discloses their value. Anyone who knows how the release was made learns a little from the absence of a likely row,
-    and that absence changes the data if many people are unique. A partial release shows everybody's other cells, so
-    everybody can be found by them, and every drawn value may be the true one. Measure how much is learnt about people
-    beyond what is learnt about anybody, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`,
-    `Inference`.
-    Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben 2016.
+    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged. Against:
+    an adversary who looks for a person's row in the release and takes the rest of it for theirs. Limits: synthetic data
+    is not anonymous by itself, and this is not differential privacy. A leaf whose people agree discloses their value.
+    Anyone who knows how the release was made learns a little from the absence of a likely row, and that absence changes
+    the data if many people are unique. A partial release shows everybody's other cells, so everybody can be found by
+    them, and every drawn value may be the true one. Measure how much is learnt about people beyond what is learnt about
+    anybody, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`. Papers: Rubin 1993;
+    Reiter 2005; Nowok, Raab, Dibben 2016.
     """
 
     by_chance: ClassVar[bool] = True
