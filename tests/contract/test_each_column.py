@@ -264,7 +264,7 @@ def find_crash(made: Made, claim: Claim, name: str) -> str:
     try:
         sf.check(release, made.data)
     except sf.SfumatoError as error:  # `measure_claim` takes a ValueError for an argument that is missing
-        return repr(error.__context__) if "lacks arguments" in str(error) else ""
+        return repr(error.__context__) if "cannot be measured" in str(error) else ""
     except Exception as crash:
         return repr(crash)
     return ""

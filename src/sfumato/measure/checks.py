@@ -152,6 +152,14 @@ def has_known_form(claim: Mapping[str, Any]) -> bool:
     )
 
 
+def explain_unmeasured(claim: Claim) -> str:
+    """What to say of a claim whose measure failed on its arguments or on the cells."""
+    return (
+        f'the claim "{claim.property}" cannot be measured: an argument of "{claim.measure}" is missing, or one of them '
+        "or a cell is of another type than it takes"
+    )
+
+
 def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     """Measure a claim again; a claim that needs missing originals stays open."""
     if claim.measure not in CHECKS:
@@ -164,4 +172,4 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     try:
         return Finding.of(claim, check(seen, arguments))
     except (KeyError, TypeError, ValueError):
-        raise PolicyError(f'the claim "{claim.property}" lacks arguments that its measure needs') from None
+        raise PolicyError(explain_unmeasured(claim)) from None

@@ -43,6 +43,7 @@ from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.anonymity.stored_limits import LIMIT_MEASURES
 from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
+from sfumato.measure.checks import explain_unmeasured
 from sfumato.measure.entries.stored_entries import ENTRY_MEASURES
 from sfumato.measure.noise.stored_noise import NOISE_MEASURES, StoredPairs
 from sfumato.measure.stored_changes import StoredComparison
@@ -110,7 +111,7 @@ def measure_stored_claim(claim: Claim, evidence: StoredEvidence) -> Finding:
     try:
         return Finding.of(claim, MEASURES[claim.measure](evidence, claim.arguments))
     except (KeyError, TypeError, ValueError):
-        raise PolicyError(f'the claim "{claim.property}" lacks arguments that its measure needs') from None
+        raise PolicyError(explain_unmeasured(claim)) from None
 
 
 def count_stored_sizes(evidence: StoredEvidence, arguments: Arguments) -> Ints:
