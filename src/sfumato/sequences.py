@@ -256,3 +256,10 @@ def _list_members(offsets: Ints, groups: Ints) -> Ints:
 def _make_read_only(array: _Array) -> _Array:
     array.setflags(write=False)
     return array
+
+
+def refuse_other_data(*several: Any) -> None:
+    """Stop at data that are no sequences, such as lists or baskets."""
+    for data in several:
+        if not isinstance(data, Sequences):
+            raise DataError(f"Sequences are expected, not {type(data).__name__}; make them with sf.Sequences.of(...)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,18 @@ def test_polygons_and_cells(tmp_path: Path) -> None:
     centres = {"west": (0.0, 5.0), "east": (10.0, 5.0)}
     assert sf.Sequences.from_points(POINTS, sf.Cells(centres)).to_lists() == [["west", "east"]] * 2
     assert sf.Sequences.from_points(POINTS, sf.Cells(centres, reach=4.6)).to_lists() == [["west", "east"], []]
+
+
+def test_times_of_day_and_durations_are_seconds(tmp_path: Path) -> None:
+    day = {"id": [1, 1, 1], "x": [0, 10, 0], "y": [0, 10, 0]}
+    times = [time(8), time(8, 1), time(12)]
+    lengths = [timedelta(hours=one.hour, minutes=one.minute) for one in times]
+    for column in (times, lengths):
+        frame = pl.DataFrame(day | {"time": column})
+        frame.write_parquet(tmp_path / "day.parquet")
+        for points in (frame, tmp_path / "day.parquet"):
+            trips = sf.Sequences.from_points(points, sf.Grid(2, 2), split=3600)
+            assert trips.to_lists() == [["r0c0", "r1c1"], ["r0c0"]]
 
 
 def test_nearest_centres_on_the_globe() -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import sfumato as sf
 from sfumato.data.time_columns import explain_no_times
 from tests.command_line import Invoke
 
+POINTS = {"id": [1, 1], "time": [0, 1], "x": [0, 9], "y": [0, 9]}
 WALKS = sf.Sequences.of([["home", "work"], ["home", "clinic"]])
 SQUARE = [[0, 0], [1, 0], [1, 1], [0, 0]]
 
@@ -24,6 +27,53 @@ def write_features(path: Path, *features: dict[str, object]) -> Path:
 def make_feature(kind: str, **properties: str) -> dict[str, object]:
     shape = {"type": kind, "coordinates": [SQUARE] if kind == "Polygon" else [0, 0]}
     return {"type": "Feature", "geometry": shape, "properties": properties}
+
+
+def test_polygons_of_one_name_and_without_a_name_are_refused(tmp_path: Path) -> None:
+    file = write_features(tmp_path / "areas.geojson", *(make_feature("Polygon", name=name) for name in "aab"))
+    with pytest.raises(sf.DataError, match="2 of 3 polygons share their name with another"):
+        sf.Polygons.read(file)
+    unnamed = make_feature("Polygon") | {"properties": {"name": None}}
+    with pytest.raises(sf.DataError, match='1 of 2 polygons have no property "name"'):
+        sf.Polygons.read(write_features(file, make_feature("Polygon", name="a"), unnamed))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sf.Cells({"a": (0, 0), "b": (1, "x")}), "each as (x, y)"),  # type: ignore[dict-item]
+        (lambda: sf.Cells({"a": (0, 0), "b": (1, 2, 3)}), "each as (x, y)"),  # type: ignore[dict-item]
+        (lambda: sf.Cells({"a": (0, 0)}, reach=-1), "reach must be a number above 0"),
+        (lambda: sf.Polygons({"a": [(0, 0), (1, 1), (2,)]}), 'polygon "a" needs three or more corners'),  # type: ignore[list-item]
+        (lambda: sf.Grid("2", 2), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: sf.Grid(2.5, 2), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: sf.Grid(2, 2, (0, 0, 1)), "3 numbers are given"),  # type: ignore[arg-type]
+        (lambda: sf.Sequences.from_points(POINTS, "grid"), "regions must be sf.Grid"),  # type: ignore[arg-type]
+        (
+            lambda: sf.Sequences.from_points(POINTS, sf.DenseRegions(sf.Grid(10**6, 10**6))),
+            "1,000,000 × 1,000,000 cells are too many",
+        ),
+        (lambda: sf.attack.SequenceRemining(threshold=1.5), "at most 1"),
+        (lambda: sf.mine.frequent_subsequences([["a"]], 1), "Sequences are expected, not list; make them with"),  # type: ignore[arg-type]
+        (lambda: sf.mine.support(sf.Baskets.of([["a"]]), ["a"]), "Sequences are expected, not Baskets"),  # type: ignore[arg-type]
+        (lambda: sf.measure.pattern_changes([["a"]], WALKS, 1), "Sequences are expected, not list"),  # type: ignore[arg-type]
+        (lambda: sf.measure.flow_counts(WALKS, [["a"]]), "Sequences are expected, not list"),  # type: ignore[arg-type]
+        (
+            lambda: sf.HideSequences(patterns=[["a"]], threshold=0, mark="replace", min_support=1).protect(
+                sf.Sequences.of([["a", "Δ"]])
+            ),
+            "Δ is an item of the data",
+        ),
+    ],
+)
+def test_other_data_and_numbers_are_refused_in_words(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(sf.SfumatoError, match=re.escape(message)):
+        make()
+
+
+def test_a_centre_may_be_a_list() -> None:
+    cells = sf.Cells({"a": [0, 0], "b": [10, 10]})  # type: ignore[dict-item]
+    assert sf.Sequences.from_points(POINTS, cells).to_lists() == [["a", "b"]]
 
 
 def test_files_of_polygons_say_what_is_wrong_with_them(tmp_path: Path) -> None:

@@ -26,6 +26,17 @@ def test_the_page_that_leaves_has_the_release_alone() -> None:
     assert "before" not in visits.svg
 
 
+def test_the_table_has_the_largest_numbers_of_either_side() -> None:
+    rare = [["r9c9"]] * 12
+    common = [[f"r{row}c{column}"] for row in range(4) for column in range(5)] * 2
+    visits, flows = draw_grid_figures(sf.Sequences.of(common), sf.Sequences.of(common + rare))
+    assert visits.rows[0] == ("r9c9", "12", "0") and len(visits.rows) == 12
+    assert visits.caption.endswith("The table lists the 12 largest numbers.")
+    assert not flows.rows and "table" not in flows.caption
+    few, _ = draw_grid_figures(sf.Sequences.of([["r0c0", "r0c1"]]))
+    assert few.caption.endswith("The table lists all numbers.")
+
+
 def test_other_items_are_not_drawn() -> None:
     assert draw_grid_figures(sf.Sequences.of([["home", "r0c1"]])) == ()
     assert draw_grid_figures(sf.Sequences.of([[]])) == ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -31,6 +32,8 @@ METRES_PER_DEGREE = 111_195.0
 """On a sphere of the earth's mean radius."""
 _GLOBE = METRES_PER_DEGREE * 180 / np.pi
 """That radius."""
+_MOST_CELLS = 1 << 26
+"""Dense cells are found by a counter for each cell."""
 Ring = Sequence[tuple[float, float]]
 
 
@@ -104,9 +107,11 @@ class Grid(Regions):
     def __post_init__(self) -> None:
         """Check the numbers."""
         if self.bounds is not None and not isinstance(self.bounds, Bounds):
+            if len(self.bounds) != 4:
+                raise PolicyError(f"bounds are left, bottom, right and top; {len(self.bounds)} numbers are given")
             object.__setattr__(self, "bounds", Bounds(*self.bounds))
-        if self.columns < 1 or self.rows < 1:
-            raise PolicyError("a grid has at least one column and one row")
+        if not all(isinstance(count, int | np.integer) and count >= 1 for count in (self.columns, self.rows)):
+            raise PolicyError("a grid has at least one column and one row, in whole numbers")
         if self.cell is not None and not (np.isfinite(self.cell) and self.cell > 0):
             raise PolicyError("the side of a cell must be a number above 0")
 
@@ -168,8 +173,10 @@ class DenseRegions(Regions):
     def place(self, points: Points) -> PlacedPoints:
         """The region of each point in a dense cell."""
         grid = self.grid.fit(points)
-        cells = grid.number_cells(points)
         size = grid.columns * grid.rows
+        if size > _MOST_CELLS:
+            raise PolicyError(f"{grid.columns:,} × {grid.rows:,} cells are too many to count; take larger ones")
+        cells = grid.number_cells(points)
         owners = int(points.owners.max()) + 1
         visits = np.unique(cells[cells >= 0] * owners + points.owners[cells >= 0])
         counts = np.bincount(visits // owners, minlength=size)
@@ -203,7 +210,7 @@ class Polygons(Regions):
         if not self.rings:
             raise PolicyError("give at least one polygon")
         for name, ring in self.rings.items():
-            corners = np.asarray(ring, dtype=np.float64)
+            corners = _read_pairs(ring)
             if corners.ndim != 2 or corners.shape[0] < 3 or corners.shape[1] != 2 or not np.isfinite(corners).all():
                 raise PolicyError(f'polygon "{name}" needs three or more corners (x, y)')
 
@@ -214,14 +221,15 @@ class Polygons(Regions):
         try:
             features = json.loads(file.read_text(encoding="utf-8"))["features"]
             _refuse_other_features(file, features, name)
-            rings = dict(chain.from_iterable(_list_rings(feature, name) for feature in features))
+            listed = list(chain.from_iterable(_list_rings(feature, name) for feature in features))
         except OSError as problem:
             raise DataError(f"{file}: the file cannot be read {explain_unreadable(problem, file)}") from None
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
             raise DataError(f"{file}: not a GeoJSON collection of polygons (a FeatureCollection); give one") from None
-        if not rings:
+        if not listed:
             raise DataError(f"{file}: the collection has no polygon; give at least one")
-        return cls(rings)
+        _refuse_equal_names(file, [label for label, _ in listed], "polygons")
+        return cls(dict(listed))
 
     def place(self, points: Points) -> PlacedPoints:
         """The first polygon that holds each point."""
@@ -245,11 +253,13 @@ class Cells(Regions):
 
     def __post_init__(self) -> None:
         """Check the centres."""
-        centres = np.asarray(list(self.centres.values()), dtype=np.float64)
+        centres = _read_pairs(list(self.centres.values()))
         if not self.centres or centres.shape[1:] != (2,) or not np.isfinite(centres).all():
             raise PolicyError("give at least one centre, each as (x, y)")
-        if len({*self.centres.values()}) < len(self.centres):
+        if len(np.unique(centres, axis=0)) < len(centres):
             raise PolicyError("two centres are at the same place, so that one would have no point; remove one")
+        if self.reach is not None and not self.reach > 0:
+            raise PolicyError("reach must be a number above 0; leave it out to reach any distance")
 
     @classmethod
     def read(cls, path: str | PathLike[str], reach: float | None = None) -> Cells:
@@ -264,10 +274,7 @@ class Cells(Regions):
         bad = int((names.is_null() | ~x.is_finite().fill_null(False) | ~y.is_finite().fill_null(False)).sum())
         if bad:
             raise DataError(f"{path}: {bad} of {names.len()} centres lack a name or a number; complete or remove them")
-        if twice := int(names.is_duplicated().sum()):
-            raise DataError(
-                f"{path}: {twice} of {names.len()} centres share their name with another; names must differ"
-            )
+        _refuse_equal_names(Path(path), names.to_list(), "centres")
         return cls(dict(zip(names, zip(x, y, strict=True), strict=True)), reach)
 
     def place(self, points: Points) -> PlacedPoints:
@@ -284,6 +291,14 @@ class Cells(Regions):
         _, nearest = cKDTree(centres).query(asked, distance_upper_bound=np.nextafter(reach, np.inf))
         regions = np.where(nearest == len(centres), -1, nearest).astype(np.int64)
         return PlacedPoints(regions, tuple(map(str, self.centres)))
+
+
+def _read_pairs(pairs: Any) -> Floats:
+    """Pairs of numbers as an array; an array of another shape if they are none."""
+    try:
+        return np.asarray(pairs, dtype=np.float64)
+    except (TypeError, ValueError):  # ragged, or no numbers
+        return np.zeros(0)
 
 
 def _refuse_other_degrees(centres: Floats) -> None:
@@ -327,11 +342,18 @@ def _refuse_other_features(file: Path, features: Any, name: str) -> None:
     others = sum(kind not in ("Polygon", "MultiPolygon") for kind in kinds)
     if others:
         raise DataError(f"{file}: {others} of {len(kinds)} features are no polygons; remove them")
-    unnamed = sum(name not in feature["properties"] for feature in features)
+    unnamed = sum(feature["properties"].get(name) in (None, "") for feature in features)
     if unnamed:
         held = sorted({str(key) for feature in features for key in feature["properties"]})[:8]
         cure = f"choose another as name: {quote_names(held)}" if held else "give them one"
         raise DataError(f'{file}: {unnamed} of {len(kinds)} polygons have no property "{name}"; {cure}')
+
+
+def _refuse_equal_names(file: Path, names: Sequence[str], noun: str) -> None:
+    """Stop if two regions have one name: points of one would be left out or counted as the other's."""
+    twice = sum(count for count in Counter(names).values() if count > 1)
+    if twice:
+        raise DataError(f"{file}: {twice} of {len(names)} {noun} share their name with another; names must differ")
 
 
 def _list_rings(feature: Any, name: str) -> list[tuple[str, Ring]]:

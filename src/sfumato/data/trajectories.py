@@ -62,6 +62,8 @@ def map_points_to_regions(
     separator: str | None = None,
 ) -> VisitArrays:
     """Read points from a CSV, TSV or Parquet file, or take a frame, and list the regions that each id visits."""
+    if not isinstance(regions, Regions):
+        raise PolicyError("regions must be sf.Grid, sf.DenseRegions, sf.Polygons or sf.Cells")
     source, frame = _open_points(points, columns, separator)
     owners, ids = _number_owners(frame[columns.id])
     x, y = (_read_numbers(source, frame[name]) for name in (columns.x, columns.y))
@@ -154,7 +156,7 @@ def _read_numbers(source: str, column: pl.Series) -> Floats:
 
 
 def _read_times(source: str, column: pl.Series, split: Split) -> Floats:
-    """Times as seconds: numbers as they are, dates since 1970."""
+    """Times as seconds: numbers as they are, dates since 1970, times of day since midnight."""
     if split is not None and split != "day" and (isinstance(split, bool | str) or not split > 0):
         raise PolicyError('split must be "day", a number of seconds above 0, or None')
     if column.dtype == pl.String:
@@ -162,12 +164,15 @@ def _read_times(source: str, column: pl.Series, split: Split) -> Floats:
         if read is None:
             raise explain_no_times(source, column)
         return _read_numbers(source, read)
-    if column.dtype in (pl.Date, pl.Datetime) or isinstance(column.dtype, pl.Datetime):
+    if column.dtype.is_temporal():
         if column.null_count():
             raise DataError(
                 f'{source}: "{column.name}" is missing in {column.null_count()} of {column.len()} rows; drop them'
             )
-        return column.cast(pl.Datetime("us")).to_physical().to_numpy() / 1e6
+        if column.dtype == pl.Time:
+            return column.to_physical().to_numpy() / 1e9
+        kind = pl.Duration("us") if column.dtype == pl.Duration else pl.Datetime("us")
+        return column.cast(kind).to_physical().to_numpy() / 1e6
     return _read_numbers(source, column)
 
 

@@ -55,7 +55,7 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
     sides = ("before", "after") if original is not None else ("after",)
     pair = (published if original is None else original, published)
     visits, flows = visit_counts(*pair), flow_counts(*pair)
-    strongest = flows.sort(list(reversed(sides)), descending=True, maintain_order=True).head(_FLOWS)
+    strongest = flows.sort(pl.max_horizontal(sides), descending=True, maintain_order=True).head(_FLOWS)
     seen = "" if original is None else ", before and after"
     drawn = f" The {_FLOWS} strongest are drawn." if len(flows) > _FLOWS else ""
     return (
@@ -230,12 +230,12 @@ def _repeat_sides(values: list[dict[str, Any]], sides: tuple[str, ...], layers: 
 def _make_figure(title: str, caption: str, svg: str, counts: pl.DataFrame, sides: tuple[str, ...]) -> ReportFigure:
     """The picture, with the largest numbers as a table."""
     names = [name for name in counts.columns if name not in ("before", "after")]
-    largest = counts.sort([*reversed(sides), *names], descending=[True] * len(sides) + [False] * len(names)).head(
-        _LISTED
-    )
+    order = [pl.max_horizontal(sides), *reversed(sides), *names]
+    largest = counts.sort(order, descending=[True] * (1 + len(sides)) + [False] * len(names)).head(_LISTED)
     rows = tuple(
         (*(str(row[name]) for name in names), *(wording.format_count(row[side]) for side in sides))
         for row in largest.iter_rows(named=True)
     )
     head = tuple(word.capitalize() for word in (*names, *(sides if len(sides) > 1 else ("times",))))
-    return ReportFigure(title, svg, caption, f"{caption} The table lists the {len(rows)} largest numbers.", head, rows)
+    listed = f"the {_LISTED} largest numbers" if counts.height > _LISTED else "all numbers"
+    return ReportFigure(title, svg, caption, f"{caption} The table lists {listed}." if rows else caption, head, rows)

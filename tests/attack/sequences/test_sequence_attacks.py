@@ -100,6 +100,7 @@ def test_patterns_hidden_with_few_changes_are_named_again() -> None:
         as_is(cars), cars, control=sf.Sequences.of(generate_cars(seed=1))
     )
     assert visible.successes == 4 and visible.control is not None
+    assert visible.baseline == 0, "whoever does not look at the release does not see what shows in it"
 
 
 def sf_length(items: int) -> Any:

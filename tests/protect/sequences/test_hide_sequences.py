@@ -203,6 +203,13 @@ def test_a_sequence_may_become_empty_and_keeps_its_place() -> None:
     assert release.data.to_lists() == [["b"], [], ["b"]]
 
 
+@pytest.mark.parametrize("strategy", ["HH", "HR", "RH", "RR", "exact"])
+def test_a_long_sequence_of_one_hidden_item_becomes_empty(strategy: Any) -> None:
+    data = sf.Sequences.of([list("aaaaa"), list("b"), list("aabaaaa")])
+    release = sf.HideSequences(patterns=[["a"]], threshold=0, strategy=strategy).protect(data)
+    assert release.data.to_lists() == [[], ["b"], ["b"]]
+
+
 def test_patterns_that_never_occur_change_nothing() -> None:
     data = sf.Sequences.of([["a", "b"], [], ["b"]])
     release = sf.HideSequences(patterns=[["b", "a"]], threshold=0, strategy="exact").protect(data)

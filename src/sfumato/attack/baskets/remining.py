@@ -96,7 +96,7 @@ class Remining(Attack):
         return Outcome(
             attempts=len(targets),
             successes=len(targets & shown) + len(guessed),
-            baseline=len(targets & shown) + (round(drawn * len(seen) / len(unseen)) if unseen else 0),
+            baseline=round(drawn * len(seen) / len(unseen)) if unseen else 0,
             control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
                 "visible": len(targets & shown),

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.sequences.absent_patterns import rank_absent
 from sfumato.attack.sequences.secret_patterns import (
     MinedPatterns,
     NamedPattern,
@@ -23,7 +24,7 @@ from sfumato.attack.sequences.secret_patterns import (
     measure_length,
     mine_named,
     name_pattern,
-    rank_by_absence,
+    rank_patterns,
 )
 from sfumato.attack.sequences.vanished_patterns import find_vanished
 from sfumato.baskets import Item
@@ -35,6 +36,8 @@ from sfumato.release import Release
 from sfumato.sequences import Sequences
 
 Row = list[frozenset[str]]
+_COMPARED = 1_000_000
+"""Elements before times after up to which they are compared each with each."""
 
 
 class MarkGuessing(Attack):
@@ -44,7 +47,7 @@ class MarkGuessing(Attack):
     neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
     else next to one of them, or else the commonest of all, but nothing that stands in the place; or what would complete
     a pattern that it suspects to be hidden, as `SequenceRemining` does. The best way to guess counts, blind guesses
-    included. If it is not told where items were taken out and the item still stands in its place, it is read. The
+    included. If it is not told where items were taken out, it reads what stands between the neighbours. The
     targets are the items that the method took out; if it names none, all occurrences of the given `items` in the
     originals. The risk is the share of correct guesses; the baseline draws items as often as the release has them, or
     always guesses the commonest, whichever is better.
@@ -85,7 +88,7 @@ class MarkGuessing(Attack):
             seen = after[places[row]] if row in places else []
             without = [element - {MARK} for element in seen]
             openings = [(_Openings.of(without, secrets), _Openings.of(seen, secrets)) for secrets in suspected]
-            for target, neighbours in _align(before[row], seen, missing):
+            for target, neighbours in _align(before[row], seen, missing, is_told=is_told):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
                 if not is_told and len(neighbours.here) == len(before[row][target.position]):
                     guesses = [target.item in neighbours.here] * len(hits)
@@ -250,11 +253,13 @@ def _guess_secrets(release: Release) -> list[list[NamedPattern]]:
     gone: list[list[NamedPattern]] = []
     if any(not limit for _, limit in stated):
         gone = [explain_marks(published, vanished, len(stated)) for vanished in find_vanished(published, longest)]
+        gone += [names[: len(stated)] for names in rank_absent(published, longest, gap, window)]
     if not thresholds:
         return gone
     supports = mine_named(published, max(1, thresholds[0] // 2), longest, gap, window)
     mined = MinedPatterns(supports, find_near(supports, thresholds, 0.5), len(published), gap, window)
-    return [explain_marks(published, mined, len(stated)), rank_by_absence(mined)[: len(stated)], *gone]
+    near = [names[: len(stated)] for names in rank_patterns(published, mined, len(stated))]
+    return [*near, *gone]
 
 
 def _choose(votes: Counter[str]) -> str | None:
@@ -268,16 +273,21 @@ def _list_rows(sequences: Sequences) -> list[Row]:
     return [[frozenset(map(str, element)) for element in row] for row in lists]
 
 
-def _align(before: Row, after: Row, missing: list[_Target]) -> Iterator[tuple[_Target, _Neighbours]]:
-    """Each missing item with what is published around it; nothing is known if the rest of the row changed, too."""
+def _align(before: Row, after: Row, missing: list[_Target], *, is_told: bool) -> Iterator[tuple[_Target, _Neighbours]]:
+    """Each missing item with what is published around it; who is not told where it was reads what stands there now."""
     taken: dict[int, set[str]] = {}
     for target in missing:
         taken.setdefault(target.position, set()).add(target.item)
-    place_of = _find_places(before, after, taken)
+    rest = [element - taken.get(position, set()) for position, element in enumerate(before)]
+    is_in_place = is_told and len(after) == len(before)
+    place_of = {place: place for place in range(len(before))} if is_in_place else find_common_places(rest, after)
     for target in missing:
         left = max((place for position, place in place_of.items() if position < target.position), default=None)
         right = min((place for position, place in place_of.items() if position > target.position), default=None)
         here = place_of.get(target.position)
+        if here is None and not is_told:
+            first, stop = 0 if left is None else left + 1, len(after) if right is None else right
+            here = first if first < stop else None
         yield (
             target,
             _Neighbours(
@@ -290,22 +300,43 @@ def _align(before: Row, after: Row, missing: list[_Target]) -> Iterator[tuple[_T
         )
 
 
-def _find_places(before: Row, after: Row, taken: dict[int, set[str]]) -> dict[int, int]:
-    """Where each position of a sequence is published; of some that are gone, others may stand in their place."""
-    if len(after) == len(before):
-        return {position: position for position in range(len(before))}
-    place_of: dict[int, int] = {}
+def find_common_places(before: Row, after: Row) -> dict[int, int]:
+    """Where the elements of a sequence are published, as many as possible, in order; empty ones nowhere."""
+    if len(before) * len(after) > _COMPARED:
+        return _find_first_places(before, after)
+    kept = [[0] * (len(after) + 1) for _ in range(len(before) + 1)]
+    for position in range(len(before) - 1, -1, -1):
+        element, below, here = before[position], kept[position + 1], kept[position]
+        for place in range(len(after) - 1, -1, -1):
+            is_same = element and element <= after[place]
+            here[place] = max(below[place + 1] + 1 if is_same else 0, below[place], here[place + 1])
+    places: dict[int, int] = {}
+    position = place = 0
+    while position < len(before) and place < len(after):
+        if (
+            before[position]
+            and before[position] <= after[place]
+            and kept[position][place] == kept[position + 1][place + 1] + 1
+        ):
+            places[position] = place
+            position, place = position + 1, place + 1
+        elif kept[position][place] == kept[position + 1][place]:
+            position += 1
+        else:
+            place += 1
+    return places
+
+
+def _find_first_places(before: Row, after: Row) -> dict[int, int]:
+    """The same for long sequences: each element where it first stands behind the one before, if anywhere."""
+    places: dict[int, int] = {}
     place = 0
     for position, element in enumerate(before):
-        rest = element - taken.get(position, set())
-        if not rest:
-            continue
-        place = next((number for number in range(place, len(after)) if rest <= after[number]), len(after))
-        if place == len(after):
-            return {}
-        place_of[position] = place
-        place += 1
-    return place_of
+        found = next((number for number in range(place, len(after)) if element and element <= after[number]), None)
+        if found is not None:
+            places[position] = found
+            place = found + 1
+    return places
 
 
 def _count_in_strangers(control: Sequences, contexts: _Contexts, attempts: int) -> int:

@@ -84,6 +84,7 @@ def rank_patterns(published: Sequences, mined: MinedPatterns, many: int) -> Iter
     yield sorted(nearest, key=lambda pattern: -measure_length(pattern))
     yield rank_by_absence(mined)
     yield sorted(nearest, key=lambda pattern: -_expect(mined, pattern))
+    yield sorted(nearest, key=lambda pattern: below[pattern].distance - mined.supports.get(pattern[::-1], 0))
     yield explain_marks(published, mined, many)
 
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.sequences.absent_patterns import rank_absent
 from sfumato.attack.sequences.secret_patterns import (
     MinedPatterns,
     NamedPattern,
+    NearThreshold,
     explain_marks,
     find_near,
     measure_length,
@@ -41,8 +43,9 @@ class SequenceRemining(Attack):
     The adversary sees the published sequences and knows the thresholds, how many patterns were hidden, how long the
     longest is, and the limits on gaps and windows. It mines all patterns of at most that length down to a share of the
     threshold, ranks those that do not exceed it, and names the first, as many as were hidden: the nearest, of those
-    whose parts all exceed the threshold, the longest, what chance would make most frequent, or what would be in most
-    sequences with a mark Δ if that were filled in; the best ranking counts. The targets are the secret patterns that
+    whose parts all exceed the threshold, the longest, what chance would make most frequent, what is most frequent the
+    other way round, or what would be in most sequences with a mark Δ if that were filled in; for a threshold of 0, what
+    occurs nowhere although its items are common. The best ranking counts. The targets are the secret patterns that
     exceeded their threshold in the originals; a success is one that still does, or is named. The baseline names as many
     of the same patterns at random. Abul, Atzori, Bonchi, Giannotti 2007.
     """
@@ -55,7 +58,7 @@ class SequenceRemining(Attack):
     patterns: tuple[tuple[Any, ...], ...] = Field(default=(), repr=False)
     """The secret patterns to look for, lists of items or of item lists. Leave them out in a policy: the attack then
     looks for what the method hid."""
-    threshold: int | float | None = Field(default=None, ge=0)
+    threshold: Annotated[int, Field(strict=True, ge=0)] | Annotated[float, Field(ge=0, le=1)] | None = None
     """In how many sequences, or which share of them, a hidden pattern may be; by default what the release's method
     allows each."""
     reach: float = Field(default=0.5, gt=0, lt=1)
@@ -85,16 +88,20 @@ class SequenceRemining(Attack):
         below = find_near(mined, thresholds, self.reach)
         rankings = [*rank_patterns(published, MinedPatterns(mined, below, len(published), gap, window), len(hidden))]
         if any(not limits[secret] for secret in hidden):
-            for vanished in find_vanished(published, max(map(measure_length, hidden))):
+            longest = max(map(measure_length, hidden))
+            for vanished in find_vanished(published, longest):
                 below |= vanished.below
                 rankings.append(explain_marks(published, vanished, len(hidden)))
+            absent = rank_absent(published, longest, gap, window)
+            below |= {pattern: NearThreshold(0, 0) for names in absent for pattern in names}
+            rankings += absent
         guessed = max((hidden & set(names[: len(hidden)]) for names in rankings), key=len)
         drawn = min(len(hidden), len(below))
         seen = hidden & below.keys()
         return Outcome(
             attempts=len(targets),
             successes=len(shown) + len(guessed),
-            baseline=len(shown) + (round(drawn * len(seen) / len(below)) if below else 0),
+            baseline=round(drawn * len(seen) / len(below)) if below else 0,
             control=None
             if control is None
             else sum(

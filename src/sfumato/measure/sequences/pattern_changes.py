@@ -19,7 +19,7 @@ from sfumato.mine.sequences.containment import list_elements
 from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_named_patterns
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
-from sfumato.sequences import Sequences
+from sfumato.sequences import Sequences, refuse_other_data
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ def compare_supports(
     at_most: int | None = None,
 ) -> SupportChanges:
     """The same without counting what was changed."""
+    refuse_other_data(original, published)
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden]

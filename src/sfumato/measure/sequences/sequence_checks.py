@@ -20,7 +20,7 @@ from sfumato.arrays import Codes, Ints, Words
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.progress import report_progress
 from sfumato.release import Number
-from sfumato.sequences import Sequences
+from sfumato.sequences import Sequences, refuse_other_data
 
 _CHUNK = 64
 
@@ -223,6 +223,7 @@ def sequence_anonymity(sequences: Sequences) -> int:
     It is the number of sequences that contain the rarest whole sequence, since what is part of it is at least as
     frequent.
     """
+    refuse_other_data(sequences)
     return measure_least_containing(sequences, sequences)
 
 

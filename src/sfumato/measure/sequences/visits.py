@@ -13,11 +13,12 @@ import polars as pl
 from sfumato.arrays import Codes, Ints
 from sfumato.errors import DataError
 from sfumato.public.marked_items import MARK
-from sfumato.sequences import Sequences
+from sfumato.sequences import Sequences, refuse_other_data
 
 
 def visit_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
     """How often each item, such as a region, is visited: `region`, `before`, `after`. The mark Δ is left out."""
+    refuse_other_data(original, published)
     counts = [_count_items(data) for data in (original, published)]
     names = sorted({*counts[0], *counts[1]} - {MARK})
     return pl.DataFrame(
@@ -35,6 +36,7 @@ def flow_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
 
     Items of neighbouring elements are paired, each with each. A mark Δ between two regions ends a flow.
     """
+    refuse_other_data(original, published)
     names = sorted({str(item) for data in (original, published) for item in data.items})
     before = _count_steps(original, names)
     counts = [before, before if published is original else _count_steps(published, names)]
@@ -62,6 +64,7 @@ def edit_distances(original: Sequences, published: Sequences, rows: Ints | Seque
     """
     from sfumato.kernels.sequences.edit_distance import LabelRows, measure_edit_distances
 
+    refuse_other_data(original, published)
     if rows is None and len(original) != len(published):
         raise DataError(f"{len(original)} sequences became {len(published)}: give rows, the original of each")
     owners = np.arange(len(published), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64).copy()

@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.arrays import Codes, Flags
 from sfumato.baskets import Item
 from sfumato.errors import PolicyError
-from sfumato.sequences import Sequences
+from sfumato.sequences import Sequences, refuse_other_data
 
 UNBOUNDED = 1 << 62
 
@@ -54,6 +54,7 @@ def flag_rows(
     sequences: Sequences, pattern: Iterable[Any], max_gap: int | None = None, window: int | None = None
 ) -> Flags:
     """Which sequences contain a pattern; an item is also found by its text, since 7 may be published as "7"."""
+    refuse_other_data(sequences)
     limits = check_limits(max_gap, window)
     elements = list_elements(pattern)
     by_text = {str(item): code for code, item in enumerate(sequences.items)}

@@ -30,7 +30,7 @@ from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
 from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked, has_marks
 from sfumato.public.thresholds import Support, compute_least_count
-from sfumato.sequences import Sequences
+from sfumato.sequences import Sequences, refuse_other_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,6 +106,7 @@ def find_subsequences(
     from sfumato.mine.sequences.subsequence_search import search_subsequences
     from sfumato.mine.sequences.subsequence_worker import SubsequenceQuestion
 
+    refuse_other_data(sequences)
     if kind not in get_args(PatternKind):
         raise PolicyError('kind must be "all", "closed" or "maximal"')
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):

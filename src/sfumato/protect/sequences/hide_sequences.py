@@ -153,9 +153,9 @@ class HideSequences(Method):
         """Find every match, choose sequences and items in them, and take these away."""
         if not len(data):
             raise DataError("there are no sequences to hide anything in")
-        if self.mark == MARK and MARK in map(str, data.items):
+        if self.mark != "delete" and MARK in map(str, data.items):
             raise DataError(
-                f"{MARK} is an item of the data, so it cannot mark what is hidden; rename it, or delete instead"
+                f"{MARK} is an item of the data, so it cannot mark or replace what is hidden; rename it, or delete"
             )
         patterns = self.list_secrets()
         _refuse_unknown_items(patterns, data)

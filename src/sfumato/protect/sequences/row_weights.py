@@ -91,4 +91,4 @@ def _cut_span(positions: Ints, element: int, reach: int) -> tuple[int, int]:
     """The elements from so many positions before an element up to so many after it, the end excluded."""
     here = int(np.searchsorted(positions, element))
     near = positions[max(0, here - reach) : here + reach + 1]
-    return min(element, *near[:1].tolist()), 1 + max(element, *near[-1:].tolist())
+    return min([element, *near[:1].tolist()]), 1 + max([element, *near[-1:].tolist()])
