@@ -65,7 +65,7 @@ def _state_guarantees() -> Iterator[tuple[str, str]]:
         page = (DOCS / name).read_text(encoding="utf-8") if (DOCS / name).is_file() else ""
         for word in ("Guarantee", "Against"):
             row = f"| {word} | {_cell(_find_statement(kind, word))} |"
-            page = re.sub(rf"^\| {word} \| .* \|$", lambda _: row, page, count=1, flags=re.MULTILINE)  # noqa: B023
+            page = re.sub(rf"^\| {word} \|.*\|$", lambda _: row, page, count=1, flags=re.MULTILINE)  # noqa: B023
         if page:
             yield name, page
 

@@ -66,6 +66,8 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
         check_results(text)
     if path != SOURCE / "arrays.py":
         check_kinds_of_arrays(tree)
+    if path.is_relative_to(SOURCE / "protect"):
+        check_doors(tree)
 
 
 def check_imports(path: Path, tree: ast.Module) -> None:
@@ -117,6 +119,25 @@ def check_kinds_of_arrays(tree: ast.Module) -> None:
             assert kind.split(".")[-1] not in {"NDArray", "ndarray"}, f"line {node.lineno}: name it in arrays.py"
 
 
+DOORS = {
+    "print", "write_text", "write_bytes", "write_csv", "write_parquet", "write_json", "write_ndjson",
+    "write_ipc", "write_excel", "to_csv", "to_parquet", "to_pickle", "tofile", "savetxt", "warn", "warning", "info",
+    "debug",
+}  # fmt: skip
+
+
+def check_doors(tree: ast.Module) -> None:
+    """Stop if a method prints, logs or writes: originals would leave by a door that nobody checks."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func).split(".")
+            is_door = called[-1] in DOORS or called[-1].startswith("sink_") or called == ["open"]
+            assert not is_door, (
+                f"line {node.lineno}: a method calls {called[-1]}: it prints, logs and writes nothing, or originals "
+                "would leave; it returns a Release, reports its steps by `report_progress`, and refuses by an error"
+            )
+
+
 @pytest.mark.parametrize(
     ("path", "code"),
     [
@@ -137,6 +158,9 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
     with pytest.raises(AssertionError, match="under @record"):
         check_results('@compile_cached(\n    "UniTuple(int64, 2)(int64[::1])"\n)')
+    for code in ("print(data)", "frame.write_csv('x.csv')", "frame.lazy().sink_csv('x')", "log.warning(cell)"):
+        with pytest.raises(AssertionError, match="prints, logs and writes nothing"):
+            check_doors(ast.parse(code))
     with pytest.raises(AssertionError, match=r"sfumato\.kernels\.compiler"):
         check_compiler(ast.parse("from numba.extending import intrinsic"))
 

@@ -19,7 +19,7 @@ from sfumato.errors import ClaimBroken
 from sfumato.measure.change_losses import _MEASURES, measure_change_loss
 from sfumato.measure.changes import ColumnDifference, refuse_false_statements
 from sfumato.protect import METHODS
-from tests.contract.column_pairs import pair_column
+from tests.contract.column_pairs import Pair, pair_column
 from tests.contract.exact_kinds import is_shown, list_tested_kinds
 from tests.contract.releases import make_all
 
@@ -100,6 +100,30 @@ def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
     assert not stated or any(is_shown(kind, pair) for pair in stated), (
         f"the function for {kind.name} in tests/contract/exact_kinds.py is true of no column that a method says it of: "
         "repair the function, or the words of the kind"
+    )
+
+
+def forge_cells(pair: Pair) -> Pair:
+    """The same column with cells that no rule made: numbers or words that nobody has, none twice, in no order."""
+    size, is_number = len(pair.after), any(isinstance(cell, int | float) for cell in pair.after)
+    strange = [(7919 * row) % (10**6 + 3) + 10**6 for row in range(1, size + 1)]
+    return pair._replace(after=strange if is_number else [f"nobody's {number}" for number in strange])
+
+
+@pytest.mark.parametrize("kind", sorted(list_tested_kinds()), ids=str)
+def test_a_kind_is_not_shown_of_any_cells(kind: ChangeKind) -> None:
+    """A test that is always true shows nothing, either."""
+    columns = [
+        pair_column(made, change.column)
+        for method in METHODS
+        for made in make_all(method)
+        if made.is_table
+        for change in made.release.changes
+        if change.kind is kind
+    ]
+    assert not any(is_shown(kind, forge_cells(pair)) for pair in columns), (
+        f"the function for {kind.name} in tests/contract/exact_kinds.py is true of cells that no rule made: let it "
+        "compare each cell with its original, as the words of the kind say"
     )
 
 

@@ -79,6 +79,14 @@ def lengthen_texts(table: sf.Table) -> sf.Table:
     return sf.Table.of(longer, dict(table.roles), hierarchies)
 
 
+def shorten_texts(table: sf.Table) -> sf.Table:
+    """The same table with the first letter of every text, without hierarchies of texts."""
+    short = table.frame.with_columns(pl.col(pl.String).str.slice(0, 1))
+    texts = set(table.frame.select(pl.col(pl.String)).columns)
+    hierarchies = {name: one for name, one in table.hierarchies.items() if name not in texts}
+    return sf.Table.of(short, dict(table.roles), hierarchies)
+
+
 def describe_claims(release: Release) -> list[tuple[Any, ...]]:
     """All that claims say."""
     return [(c.property, c.bound, c.threshold, c.meaning, dict(c.arguments)) for c in release.claims]
@@ -135,9 +143,31 @@ def test_claims_say_nothing_of_how_long_texts_are(example: Example) -> None:
         second = released(example, lengthen_texts(data))
     except sf.SfumatoError:
         pytest.skip("it names values, which the longer texts are not")
-    assert find_longer_claims(released(example, data), second) == [], (
+    first = released(example, data)
+    assert find_longer_claims(first, second) == [], (
         "a threshold, a meaning or an argument of a claim depends on how long texts are, and leaves with the "
         "certificate: take it from the fields of the method"
+    )
+    laws = [json.dumps(describe_laws(one), default=str).replace(_LONGER, "") for one in (first, second)]
+    assert laws[0] == laws[1], (
+        "a law of `details.public` depends on how long texts are, and leaves with the certificate: take it from the "
+        "fields of the method"
+    )
+
+
+@of_numbers
+def test_limits_are_the_same_where_texts_are_short(example: Example) -> None:
+    """A limit that is measured in what was published would follow them."""
+    data = example.data()
+    try:
+        second = released(example, shorten_texts(data))
+    except sf.SfumatoError:
+        pytest.skip("it names values, which the first letters are not, or a hierarchy has none for them")
+    by_law = BY_LAW.get(example.subject.method, set())
+    others = [name for name in find_differences(released(example, data), second) if name[0] not in by_law]
+    assert others == [], (
+        f"the threshold of {others} is another where texts have one letter: take it from the fields of the method, not "
+        "from what was published"
     )
 
 

@@ -217,6 +217,59 @@ def test_a_check_looks_at_every_row(kind: type[sf.Method]) -> None:
                 )
 
 
+OF_MANY_ROWS = ("uniques_off_share", "groups_unbroken", "marginal_shift")
+"""What swapping promises of groups, which one cell need not break."""
+
+
+def find_unread_row(made: Made, claim: Claim, name: str) -> str:
+    """Which row a check does not look at: it notices a quarter of forged cells, and not one in the first or last."""
+    shown = made.release.data.frame[name]
+    known = [row for row, cell in enumerate(shown) if cell is not None]
+    if not known or not breaks(made, claim, forge_rows(made, name, range(len(shown) // 4))):
+        return ""
+    ends = {"first": known[0], "last": known[-1]}
+    return next(
+        (end for end, row in ends.items() if not breaks(made, claim, forge_rows(made, name, range(row, row + 1)))), ""
+    )
+
+
+@each
+def test_a_check_notices_one_wrong_cell(kind: type[sf.Method]) -> None:
+    """Where nothing is chance: what is promised of every cell, or at most, breaks by one of them."""
+    for made in make_all(kind)[:3]:
+        stated = made.release.changes if made.is_table and not kind.by_chance else ()
+        for change in [change for change in stated if change.kind not in UNBOUND][:3]:
+            for claim in made.release.claims:
+                of_cells = claim.bound != "at_least" and claim.property not in OF_MANY_ROWS
+                end = find_unread_row(made, claim, change.column) if of_cells else ""
+                assert not end, (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" notices a quarter of '
+                    f'forged cells of "{change.column}", and not one in the {end} row: let it look at every cell, and '
+                    "take the worst, not a mean"
+                )
+
+
+def test_a_check_that_takes_a_mean_or_skips_a_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = next(claim for claim in made.release.claims if claim.measure == "kept_cells_changed")
+
+    def list_cells(table: Any) -> list[float]:
+        return list(map(float, table.frame["age"]))
+
+    right = list_cells(made.release.data)
+
+    def count_but_last(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
+        return sum(now != was for now, was in zip(list_cells(evidence.published)[:-1], right, strict=False))
+
+    def take_mean(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
+        wrong = sum(now != was for now, was in zip(list_cells(evidence.published), right, strict=True))
+        return round(wrong / len(right) + 0.4)
+
+    for check, end in ((count_but_last, "last"), (take_mean, "first")):
+        monkeypatch.setitem(checks._LOADED, claim.measure, replace(checks.CHECKS[claim.measure], measure=check))
+        assert find_unread_row(made, claim, "age") == end
+
+
 FEW = 2
 """As many values, such as two ends, are each looked at by a claim of a least number."""
 MOST_VALUES = 5

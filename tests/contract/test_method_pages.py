@@ -73,6 +73,15 @@ def read_statement(kind: type[sf.Method], word: str) -> str:
     return re.split(r" ?(?:Guarantee|Against|Limits|Papers): ", text.split(f"{word}: ", 1)[-1], maxsplit=1)[0]
 
 
+@each
+def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
+    page = (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")
+    assert re.search(r"^```(python|sh|toml policy \S+)$", page, re.MULTILINE), (
+        f"the page of {kind.__name__} has no example that runs: add a block ```python, and what it prints as ```text "
+        "output"
+    )
+
+
 TECHNIQUES = (
     "sampling", "aggregation", "cryptographic tools", "masking", "local suppression", "record suppression",
     "pseudonymization", "anatomization", "generalization", "rounding", "top and bottom coding", "randomization",

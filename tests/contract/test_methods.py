@@ -84,7 +84,9 @@ def test_no_column_or_index_is_added(example: Example) -> None:
         "those that name people (`data.identifying`), and neither add nor move any"
     )
     assert len(release.data) <= len(data), "there are more rows than in the originals"
-    assert set(release.data.roles) == set(expected)
+    assert dict(release.data.roles) == {name: data.roles[name] for name in expected}, (
+        f"{type(example.subject).__name__} gives columns other roles than the policy: keep them, by `data.with_frame`"
+    )
 
 
 @each
@@ -304,6 +306,35 @@ def test_nothing_to_protect_is_refused(example: Example) -> None:
     except Exception as crash:
         pytest.fail(f"it crashes on data without a row ({crash!r}): {cure}")
     pytest.fail(f"it releases data without a row: {cure}")
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@each
+def test_few_rows_are_protected_or_refused(example: Example, rows: int) -> None:
+    data = example.data()
+    few = data.with_frame(data.frame.head(rows)) if isinstance(data, sf.Table) else None
+    few = type(data).of(data.to_lists()[:rows]) if few is None and hasattr(data, "to_lists") else few
+    if few is None:
+        return  # patterns have no rows
+    try:
+        release = released(example, few)
+        broken = [finding.title() for finding in sf.check(release, few) if not finding.holds]
+    except sf.SfumatoError:
+        return
+    except Exception as crash:
+        pytest.fail(
+            f"it crashes on {rows} rows ({crash!r}): protect them, or refuse them with a DataError that says why"
+        )
+    assert not broken, f"of {rows} rows, {broken} does not hold: protect them, or refuse them with a DataError"
+
+
+@each
+def test_only_a_key_removes_a_loss(example: Example) -> None:
+    subject = example.subject
+    assert isinstance(subject, KeyedMethod) or not subject.decodes_loss, (
+        f"{type(subject).__name__} says decodes_loss and has no key that would remove the loss: leave it out, so that "
+        "others measure it"
+    )
 
 
 @tables(tuple(example for example in METHOD_EXAMPLES if not isinstance(example.subject, KeyedMethod)))

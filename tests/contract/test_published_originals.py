@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +28,12 @@ each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
 def give_own_values(table: sf.Table, name: str) -> sf.Table:
-    """The table with other values in a column: each person has their own, of nine digits or of nine letters."""
+    """The table with other values in a column: each person has their own, of nine digits, or of one to nine letters."""
     chance, size = np.random.default_rng(5), len(table)
     numbers = pl.Series(name, 100_000_000 + chance.choice(800_000_000, size, replace=False))
-    words = pl.Series(name, ["".join(chance.choice([*"bcdfghklmnprstvz"], 9)) for _ in range(size)])
+    letters = [*"bcdfghklmnprstvz"]
+    drawn = ("".join(chance.choice(letters, 1 + row % 9)) for row in range(100 * size))
+    words = pl.Series(name, [*islice(dict.fromkeys(drawn), size)])
     kind = table.frame[name].dtype
     return table.with_frame(table.frame.with_columns(numbers.cast(kind) if kind.is_numeric() else words))
 

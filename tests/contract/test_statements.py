@@ -261,7 +261,11 @@ def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], law
     drawn = [change for change in changes if change.kind in CHANCE]
     cure = 'by_chance: ClassVar[bool] = True, truthful: ClassVar[bool] = False and utility = "chance"'
     if drawn and not method.by_chance:
-        return f'it states ChangeKind.{drawn[0].kind.name} of "{drawn[0].column}", which is chance: say {cure}'
+        return (
+            f'it states ChangeKind.{drawn[0].kind.name} of "{drawn[0].column}", whose cells are of chance and known to '
+            f"nobody: if they are, say {cure}; if a rule makes them, state another kind, or leave `known_to_nobody` "
+            "out of its line in change_kinds.py"
+        )
     if method.by_chance and method.truthful:
         return "it says by_chance and truthful, and what is drawn by chance is not the truth: say truthful = False"
     if method.by_chance and method.utility == "classes":

@@ -56,7 +56,8 @@ def random_baskets(seed: int, items: int, count: int) -> sf.Baskets:
 )
 def test_nothing_small_is_forced_in_every_database(lists: list[set[str]], k: int, more: int, repair: Repair) -> None:
     """Against all databases that agree, for three items."""
-    release = PublishPatterns(k=k, min_support=k + more, repair=repair).protect(sf.Baskets.of(lists))
+    least = min(k + more, len(lists))
+    release = PublishPatterns(k=k, min_support=least, repair=repair).protect(sf.Baskets.of(lists))
     patterns: Patterns = release.data
     supports = {frozenset(items): support for items, support in patterns.to_lists()}
     if supports and patterns.baskets <= 10:

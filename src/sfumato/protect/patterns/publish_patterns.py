@@ -102,6 +102,8 @@ class PublishPatterns(Method):
         least = compute_least_count(self.min_support, len(data))
         if len(data) < self.k:
             raise ImpossibleRelease(f"{len(data)} baskets cannot hide anybody among {self.k}; choose a smaller k")
+        if least > len(data):
+            raise PolicyError(f"min_support is {least} baskets, and there are {len(data)}: lower min_support")
         if least < self.k:
             raise PolicyError(
                 f"min_support is {least} baskets, fewer than k = {self.k}: a published itemset could itself describe "

@@ -17,7 +17,6 @@ from pydantic import Field
 from sfumato.baskets import Baskets
 from sfumato.data.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
-from sfumato.errors import PolicyError
 from sfumato.mine.baskets.association_rules import find_association_rules
 from sfumato.mine.baskets.itemsets import Itemsets
 from sfumato.patterns import Patterns
@@ -78,8 +77,6 @@ class PublishRules(Method):
         itemsets = PublishPatterns(k=self.k, min_support=self.min_support, repair=self.repair, seconds=self.seconds)
         mined = itemsets.protect(data)
         least = mined.details["min_support"]
-        if least > len(data):
-            raise PolicyError(f"min_support is {least} baskets, and there are {len(data)}: lower min_support")
         true = PublishPatterns(k=self.k, min_support=self.min_support, repair="none").protect(data).data
         true_rules, published = self._derive(true), self._derive(mined.data)
         losses = compare_rules(true_rules, published)
