@@ -15,6 +15,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
@@ -58,6 +59,13 @@ def generate_pages() -> dict[str, str]:
     }
 
 
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def _state_guarantees() -> Iterator[tuple[str, str]]:
     """Each method's page, with the rows Guarantee and Against of its first table as the docstring has them."""
     for kind in METHODS:
@@ -74,8 +82,12 @@ def _type_names(room: ModuleType, kinds: Iterable[type]) -> str:
     """The source of a package with a line for each of the kinds in its typing block."""
     source = Path(room.__file__ or "").read_text(encoding="utf-8")
     before, block, after = re.split(r"((?:^    from .*\n)+)", source, maxsplit=1, flags=re.MULTILINE)
-    made = (f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n" for kind in kinds)
-    lines = {*block.splitlines(keepends=True), *made}
+    made = {kind.__name__: f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n" for kind in kinds}
+    # A line of a class that moved is replaced, and one of a class that is gone is left out.
+    kept = {
+        line for line in block.splitlines(keepends=True) if line.split()[-1] not in made and _is_there(line.split()[1])
+    }
+    lines = {*kept, *made.values()}
     return before + "".join(sorted(lines, key=lambda line: line.split()[1::2])) + after
 
 

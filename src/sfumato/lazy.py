@@ -47,7 +47,9 @@ class Room(ModuleType):
             raise AttributeError(name)
         if name in (tags := vars(self).get("_tags", {})):
             fetched: Any = tuple(_fetch(*home) for home in find_tagged(tags[name]).values())
-        elif name in (homes := _find_public_names(self)) or name in (homes := _find_tagged_names(self)):
+        elif name in (homes := _find_public_names(self)):
+            fetched = _fetch_named(homes[name], name, self)
+        elif name in (homes := _find_tagged_names(self)):
             fetched = _fetch(homes[name], name)
         else:
             raise AttributeError(f'{self.__name__} has no "{name}"{_suggest(name, self)}')
@@ -108,6 +110,17 @@ def _remember(key: str, find: Any) -> Any:
 def _fetch(module: str, name: str) -> Any:
     """A name of a module; the name of a package inside it is a module itself."""
     return import_module(f"{module}.{name}") if module == "sfumato" else getattr(import_module(module), name)
+
+
+def _fetch_named(module: str, name: str, room: Any) -> Any:
+    """The same for a name of the typing block, which may have moved since `docs/generate.py` wrote the block."""
+    try:
+        return _fetch(module, name)
+    except ModuleNotFoundError as error:
+        moved = _find_tagged_names(room).get(name)
+        if error.name is None or not module.startswith(error.name) or moved is None:
+            raise
+        return _fetch(moved, name)
 
 
 def _find_public_names(room: Any) -> dict[str, str]:

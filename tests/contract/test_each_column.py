@@ -120,6 +120,30 @@ def spoil_cell(made: Made, name: str) -> Iterator[pl.Series]:
         yield pl.Series(name, cells, dtype=shown.dtype)
 
 
+def crop_cell(made: Made, name: str) -> Iterator[pl.Series]:
+    """Where cells are parts of texts: the column with another part of the original in one cell."""
+    shown, truth = made.release.data.frame[name], made.originals[name]
+    if shown.dtype != pl.String or truth.dtype != pl.String:
+        return
+    cells, texts = shown.to_list(), truth.to_list()
+    cropped = [row for row, now in enumerate(cells) if now and texts[row] and now in texts[row] and now != texts[row]]
+    for row in cropped[-1:]:
+        text, size = texts[row], len(cells[row])
+        for other in {text[: size + 1], text[: size - 1], text[-size:], text[:size], text[1 : size + 1]} - {
+            "",
+            cells[row],
+        }:
+            yield pl.Series(name, [*cells[:row], other, *cells[row + 1 :]], dtype=pl.String)
+
+
+def test_other_parts_of_a_text_are_tried() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    short = made.release.data.frame.with_columns(pl.col("disease").str.slice(0, 3))
+    cut = made._replace(release=replace(made.release, data=made.release.data.with_frame(short)))
+    tried, text = [forged[-1] for forged in crop_cell(cut, "disease")], made.originals["disease"][-1]
+    assert {text[:2], text[:4], text[-3:], text[1:4]} == {*tried}
+
+
 def find_unbound(made: Made, name: str) -> str:
     """What could be published in a changed column without breaking any claim; empty if nothing."""
     shown, size = made.release.data.frame[name], len(made.release.data)
@@ -132,6 +156,7 @@ def find_unbound(made: Made, name: str) -> str:
         tried += [
             ("its cells in other rows", moved),
             *(("a cell changed for nothing", one) for one in spoil_cell(made, name)),
+            *(("another part of the original text", one) for one in crop_cell(made, name)),
         ]
     for what, forged in tried:
         same = forged.to_list() == shown.to_list()
