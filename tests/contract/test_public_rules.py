@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
@@ -15,7 +16,7 @@ from sfumato.change_kinds import CellDifference, LossMeasure
 from sfumato.data.recoding_rules import RecodedColumn
 from sfumato.protect import METHODS
 from tests.contract.examples import Example, people
-from tests.contract.releases import Made, make_all, make_once
+from tests.contract.releases import Made, make_all, make_once, released
 
 each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
@@ -122,3 +123,41 @@ def test_what_chance_made_follows_no_rule() -> None:
     turned = column.recoded.cells.gather([*range(1, len(column.recoded.cells)), 0])
     assert follows_rule(column)
     assert not follows_rule(column._replace(recoded=column.recoded._replace(cells=turned)))
+
+
+def give_numbers(table: sf.Table, name: str) -> sf.Table:
+    """The table with whole numbers instead of texts in a column, which then has no hierarchy."""
+    frame = table.frame.with_columns((pl.int_range(pl.len()) % 7).alias(name))
+    return sf.Table.of(frame, dict(table.roles), {key: one for key, one in table.hierarchies.items() if key != name})
+
+
+def find_numbers_as_text(made: Made, numbers: str) -> ChangeKind | None:
+    """The kind of change, if a rule of it made texts of the numbers of a column."""
+    stated = [change.kind for change in made.release.changes if change.column == numbers]
+    is_text = made.release.data.frame[numbers].dtype == pl.String
+    return next((kind for kind in stated if kind.meaning.read_rule and is_text), None)
+
+
+@each
+def test_a_rule_for_texts_refuses_numbers_or_keeps_them(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for change in made.release.changes if made.is_table else ():
+            if change.kind.meaning.read_rule is None or made.data.frame[change.column].dtype != pl.String:
+                continue
+            table = give_numbers(made.data, change.column)
+            try:
+                turned = find_numbers_as_text(Made(made.example, table, released(made.example, table)), change.column)
+            except sf.SfumatoError:
+                continue
+            assert turned is None, (
+                f'{kind.__name__}, example "{made.example.name}": numbers in "{change.column}" are published as texts: '
+                "a column keeps its type, so give numbers back, or refuse them with a DataError"
+            )
+
+
+def test_numbers_that_became_texts_are_noticed() -> None:
+    made = make_once(ROUNDED)
+    assert find_numbers_as_text(made, "age") is None
+    texts = made.release.data.with_frame(made.release.data.frame.with_columns(pl.col("age").cast(pl.String)))
+    turned = made._replace(release=replace(made.release, data=texts))
+    assert find_numbers_as_text(turned, "age") is ChangeKind.ROUNDED
