@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args, get_origin
 
 import pytest
 
@@ -195,3 +195,40 @@ def test_numbers_are_read_as_they_are_spelled() -> None:
     assert read == ["1,200", "1.386", "7/10", "2.5e-07", "4"]
     assert is_spelled(1.3862943, "1.386") and not is_spelled(1.3877, "1.386")
     assert is_spelled(0.7, "7/10") and is_spelled(1200, "1,200") and not is_spelled(24, "3")
+
+
+OTHER_MEANINGS = {("randomize_response", "missing"), ("add_noise", "kind")}
+"""Fields whose options are also words of sentences that say something else."""
+
+
+def find_other_options(method: sf.Method, claim: Claim) -> list[str]:
+    """Words of a sentence that are options which were not chosen, where the chosen one is not said."""
+    words, found = set(re.findall(r"\w+", claim.meaning)), list[str]()
+    for name, field in type(method).model_fields.items():
+        options = (
+            {str(option) for option in get_args(field.annotation)} if get_origin(field.annotation) is Literal else set()
+        )
+        chosen = str(getattr(method, name))
+        if chosen not in words and (type(method).model_fields["method"].default, name) not in OTHER_MEANINGS:
+            found += sorted((options - {chosen}) & words)
+    return found
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_a_sentence_says_no_option_that_was_not_chosen(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in made.release.claims:
+            others = find_other_options(made.example.subject, claim)
+            assert not others, (
+                f'{kind.__name__}, example "{made.example.name}": the meaning of "{claim.property}", "{claim.meaning}" '
+                f"says {others}, and another option was chosen: say that one, or use another word"
+            )
+
+
+def test_a_sentence_of_another_option_is_noticed() -> None:
+    method = sf.TopCode(columns="age", k=5, ends="bottom")
+    claim = Claim(
+        property="beyond_caps", threshold=0, bound="exactly", measure="beyond_caps", meaning="No top is left."
+    )
+    assert find_other_options(method, claim) == ["top"]
+    assert find_other_options(method, claim.model_copy(update={"meaning": "No bottom is left."})) == []

@@ -90,10 +90,25 @@ TECHNIQUES = (
 """The names of techniques in ISO/IEC 20889."""
 
 
+KINDS_OF_TECHNIQUES = {
+    "rounding": {ChangeKind.ROUNDED},
+    "top and bottom coding": {ChangeKind.CAPPED},
+    "microaggregation": {ChangeKind.MEANS},
+    "noise addition": {ChangeKind.NOISE, ChangeKind.ANSWERED},
+    "permutation": {ChangeKind.SWAPPED},
+    "synthetic data": {ChangeKind.DRAWN},
+}
+"""What a table's column is said to be after a technique."""
+
+
 def explain_technique(kind: type[sf.Method], stated: Set[ChangeKind]) -> str:
     """Why the technique that a method names is none of the standard's, or not its own; empty if it is."""
     if not kind.iso_20889.startswith(TECHNIQUES):
         return f'iso_20889 = "{kind.iso_20889}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
+    for technique, changes in KINDS_OF_TECHNIQUES.items():
+        if kind.shape == "table" and technique in kind.iso_20889 and not changes & stated:
+            names = " or ".join(sorted(change.name for change in changes))
+            return f'iso_20889 = "{kind.iso_20889}", and no example states ChangeKind.{names}: name what it does'
     chance = kind.by_chance or bool(stated & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
     if kind.iso_20889.startswith(("randomization", "noise addition", "permutation")) and not chance:
         return f'iso_20889 = "{kind.iso_20889}", and nothing of it is chance: name what it does'
@@ -126,7 +141,8 @@ def test_another_technique_is_noticed() -> None:
 
     assert explain_technique(sf.RoundNumbers, {ChangeKind.ROUNDED}) == ""
     assert "no technique of the standard" in explain_technique(Shortened, {ChangeKind.ROUNDED})
-    assert "nothing of it is chance" in explain_technique(Random, {ChangeKind.ROUNDED})
+    assert "nothing of it is chance" in explain_technique(Random, {ChangeKind.NOISE})
+    assert "states ChangeKind.ROUNDED" in explain_technique(sf.RoundNumbers, {ChangeKind.MEANS})
 
 
 def test_a_page_that_says_something_else_is_noticed() -> None:
