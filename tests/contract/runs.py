@@ -82,16 +82,23 @@ def run_example(example: Example, folder: Path, attacks: tuple[Any, ...] = (), f
 
 
 def _run_truthful(example: Example, policy: Any, out: Path) -> Run:
-    """Run a policy; if cells are not the labels that the method calls them, say what to say instead."""
+    """Run a policy; if what the method says of itself does not fit its release, say what to say instead."""
+    name = type(example.subject).__name__
     try:
         return pipeline.run(policy, out)
     except sf.DataError as error:
-        if "generalized tables only" in str(error) and example.subject.truthful:
-            name = type(example.subject).__name__
+        unlike_labels = "generalized tables only" in str(error) or "published labels are neither" in str(error)
+        if unlike_labels and example.subject.truthful:
             pytest.fail(
                 f"{name} says truthful, and its cells are no labels ({error}): say truthful: ClassVar[bool] = False"
             )
         raise
+    except KeyError as error:
+        pytest.fail(
+            f"{name}: the report looks for {error} in the details of the release, and it is not there: if `section` is "
+            f'"{example.subject.section}", give the details of that family (details.py) or leave `section` out; a law '
+            'in `details.public` is column → {"kind": …, "scale": …}, of chance alone'
+        )
 
 
 class World:
