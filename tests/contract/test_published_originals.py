@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from itertools import islice
+from functools import cache
+from random import Random
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -29,13 +29,23 @@ each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 def give_own_values(table: sf.Table, name: str) -> sf.Table:
     """The table with other values in a column: each person has their own, of nine digits, or of one to nine letters."""
-    chance, size = np.random.default_rng(5), len(table)
-    numbers = pl.Series(name, 100_000_000 + chance.choice(800_000_000, size, replace=False))
-    letters = [*"bcdfghklmnprstvz"]
-    drawn = ("".join(chance.choice(letters, 1 + row % 9)) for row in range(100 * size))
-    words = pl.Series(name, [*islice(dict.fromkeys(drawn), size)])
     kind = table.frame[name].dtype
-    return table.with_frame(table.frame.with_columns(numbers.cast(kind) if kind.is_numeric() else words))
+    values = pl.Series(name, draw_numbers(len(table))).cast(kind) if kind.is_numeric() else draw_words(len(table))
+    return table.with_frame(table.frame.with_columns(pl.Series(name, values)))
+
+
+@cache
+def draw_numbers(size: int) -> list[int]:
+    return Random(5).sample(range(100_000_000, 900_000_000), size)
+
+
+@cache
+def draw_words(size: int) -> list[str]:
+    """Words of one to nine letters, none twice."""
+    chance, words = Random(5), dict[str, None]()
+    while len(words) < size:
+        words["".join(chance.choices("bcdfghklmnprstvz", k=chance.randint(1, 9)))] = None
+    return list(words)
 
 
 def count_own_values(made: Made, name: str) -> int:
@@ -89,12 +99,16 @@ class Planted(NamedTuple):
 
 
 def try_own_values(kind: type[sf.Method]) -> Iterator[Planted]:
-    """Each example with such columns, one at a time, where the method takes it."""
+    """Each example with such columns, one at a time and one of each type, where the method takes it."""
     for made in make_all(kind):
+        tried = set[tuple[ChangeKind, pl.DataType]]()
         for change in made.release.changes if made.is_table else ():
             name = change.column
             if change.kind.meaning.publishes_originals or name not in made.data.frame.columns:
                 continue
+            if (sort := (change.kind, made.data.frame[name].dtype)) in tried:
+                continue
+            tried.add(sort)
             table = give_own_values(made.data, name)
             try:
                 yield Planted(Made(made.example, table, released(made.example, table)), name)
