@@ -86,10 +86,9 @@ def test_the_words_of_a_kind_are_compared_with_cells(kind: ChangeKind) -> None:
     assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
 
 
-@pytest.mark.parametrize("kind", sorted(list_tested_kinds()), ids=str)
-def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
-    """A test of a kind that is never true shows nothing."""
-    stated = [
+def list_stated_columns(kind: ChangeKind) -> list[Pair]:
+    """The columns of examples that a method says a kind of."""
+    return [
         pair_column(made, change.column)
         for method in METHODS
         for made in make_all(method)
@@ -97,6 +96,12 @@ def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
         for change in made.release.changes
         if change.kind is kind
     ]
+
+
+@pytest.mark.parametrize("kind", sorted(list_tested_kinds()), ids=str)
+def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
+    """A test of a kind that is never true shows nothing."""
+    stated = list_stated_columns(kind)
     assert not stated or any(is_shown(kind, pair) for pair in stated), (
         f"the function for {kind.name} in tests/contract/exact_kinds.py is true of no column that a method says it of: "
         "repair the function, or the words of the kind"
@@ -113,15 +118,7 @@ def forge_cells(pair: Pair) -> Pair:
 @pytest.mark.parametrize("kind", sorted(list_tested_kinds()), ids=str)
 def test_a_kind_is_not_shown_of_any_cells(kind: ChangeKind) -> None:
     """A test that is always true shows nothing, either."""
-    columns = [
-        pair_column(made, change.column)
-        for method in METHODS
-        for made in make_all(method)
-        if made.is_table
-        for change in made.release.changes
-        if change.kind is kind
-    ]
-    assert not any(is_shown(kind, forge_cells(pair)) for pair in columns), (
+    assert not any(is_shown(kind, forge_cells(pair)) for pair in list_stated_columns(kind)), (
         f"the function for {kind.name} in tests/contract/exact_kinds.py is true of cells that no rule made: let it "
         "compare each cell with its original, as the words of the kind say"
     )
