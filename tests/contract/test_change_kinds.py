@@ -65,8 +65,10 @@ LOSS_NOUNS: dict[LossMeasure, tuple[str, ...]] = {
 def explain_kind_words(kind: ChangeKind) -> str:
     """What of a kind's words no test compares with cells, with the cure; empty if all is compared."""
     meaning = kind.meaning
-    has_rule = CellDifference.OTHER in meaning.differences and not meaning.known_to_nobody
-    if has_rule and kind not in BY_CHANCE_OR_ANY and kind not in list_tested_kinds():
+    # What attacks read off the release is compared with every cell (`test_public_rules.py`).
+    is_compared = meaning.read_rule is not None or kind in list_tested_kinds()
+    has_other_values = CellDifference.OTHER in meaning.differences and not meaning.known_to_nobody
+    if has_other_values and kind not in BY_CHANCE_OR_ANY and not is_compared:
         return (
             "its words are compared with no cell: add a function to RANKS in tests/contract/exact_kinds.py that says, "
             "in plain Python, of which columns they are true, and to _TRUE if they must be true of every column"
