@@ -2,13 +2,17 @@
 """Frequent subsequences beside prefixspan (PyPI) and SPMF's figures; itemsets, kinds, growth.
 
 prefixspan takes lists and gives tuples, this package takes sequences and gives a frame. prefixspan is left out with a
-word about it where it is not installed, and takes no itemsets: those are mined in plain Python instead. SPMF's times
-are measured ones, warm, with reading and writing files. Times are processor time, and by the clock where it says so.
+word about it where it is not installed, and takes no itemsets: those are mined in plain Python instead, and in plain
+Java where there is one, which takes about as long as SPMF's figures on single items. SPMF's and Java's times are warm,
+with reading and writing files. Times are processor time, and by the clock where it says so.
 """
 
 from __future__ import annotations
 
 import importlib
+import shutil
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -92,16 +96,62 @@ def _beside_peers(folder: Path) -> None:
 def _itemsets_beside_plain(folder: Path) -> None:
     """The same data with two neighbouring items in each element, and generated customers."""
     several = [(f"{name} {100 * share:g} %", pair_items(folder / name), share) for name, share, _, _ in SETTINGS[:5]]
+    _beside_java(folder, several)
     rows = []
     for name, sequences, share in [*several, ("20,000 customers 1 %", draw_customers(20_000), 0.01)]:
         found = sf.mine.frequent_subsequences(sequences, share)
-        ours = _time_best(7, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
+        clock = best_of(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
+        ours = _time_best(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
         miner, counts, least = PlainPrefixSpan(sequences.to_lists()), [], int(found["support"].min())  # type: ignore[var-annotated, arg-type]
         spent = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
         assert len(counts) == found.height, "the miners disagree"
-        rows.append((name, f"{found.height:,}", f"{1000 * ours:.1f}", f"{1000 * spent:.0f}", f"{spent / ours:.0f}×"))
-    head = ("data", "patterns", "frame, ms", "plain Python, ms", "ahead")
+        times = (f"{1000 * ours:.1f}", f"{1000 * clock:.1f}", f"{1000 * spent:.0f}")
+        rows.append((name, f"{found.height:,}", *times, f"{spent / ours:.0f}×", f"{spent / clock:.0f}×"))
+    head = ("data", "patterns", "frame, ms", "by the clock", "plain Python, ms", "ahead", "by the clock")
     show("Sequences of itemsets, warm, best of several", head, rows)
+
+
+def _beside_java(folder: Path, pairs: list[tuple[str, sf.Sequences, float]]) -> None:
+    """Single items, beside SPMF's figures, and itemsets: by the clock, alone, and with reading and writing files."""
+    java = shutil.which("java")
+    if java is None:
+        print("sequences: there is no java, what it would show is left out")
+        return
+    singles = [
+        (f"{name} {100 * share:g} %", sf.Sequences.read(folder / name), share) for name, share, _, _ in SETTINGS[:5]
+    ]
+    several = [*pairs, ("20,000 customers 1 %", draw_customers(20_000), 0.01)]
+    rows = []
+    for kind, name, named, share in [("single", *data) for data in singles] + [("itemsets", *data) for data in several]:
+        sequences = sf.Sequences(tuple(range(len(named.items))), named.offsets, named.element_offsets, named.codes)
+        with tempfile.TemporaryDirectory() as place:
+            path, output = Path(place, "sequences.txt"), Path(place, "patterns.txt")
+            sequences.write(path)
+            clock = best_of(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
+            through = best_of(15, lambda p=path, o=output, m=share: _mine_file(p, o, m))  # type: ignore[misc]
+            found = sf.mine.frequent_subsequences(sequences, share)
+            program = Path(__file__).with_name("PlainPrefixSpan.java")
+            command = [java, program, path, str(found["support"].min()), output, "15"]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert int(said[0]) == found.height, "the miners disagree"
+        ahead = (f"{float(said[1]) / 1000 / spent:.1f}×" for spent in (clock, through))
+        times = (f"{1000 * clock:.1f}", f"{1000 * through:.1f}", f"{float(said[1]):.0f}")
+        rows.append((name, kind, f"{found.height:,}", *times, *ahead))
+    head = (
+        "data",
+        "elements",
+        "patterns",
+        "frame, ms",
+        "with files, ms",
+        "plain Java with files, ms",
+        "ahead",
+        "with files",
+    )
+    show("Beside plain Java, by the clock, warm, best of several", head, rows)
+
+
+def _mine_file(path: Path, output: Path, share: float) -> None:
+    sf.mine.save_subsequences(sf.mine.frequent_subsequences(sf.Sequences.read(path), share), output)
 
 
 def pair_items(path: Path) -> sf.Sequences:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Ints
+from sfumato.arrays import Codes, Ints, Words
 from sfumato.kernels.baskets.itemsets_bits import part
 from sfumato.kernels.compilation import record
 
@@ -30,11 +30,15 @@ class ElementRows(NamedTuple):
     """The position of each element in its row, before any was left out."""
     row_ends: Codes
     """The element after the last of each row."""
+    signatures: Words
+    """For each element: a bit for each item of it and of those behind it in its row; items share bits."""
     codes: Codes
     """The code of each item."""
+    supports: Ints
+    """How many rows hold each item."""
     task_starts: Ints
     task_elements: Codes
-    """The elements that hold each item."""
+    """The elements that hold each item that something may extend."""
 
 
 @record

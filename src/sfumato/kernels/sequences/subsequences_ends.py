@@ -29,9 +29,9 @@ from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, J
 from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FULL, GROW, JOIN_DEPTH,
-    JOINS, KIND, LEAST, MAX_GAP, MAX_LENGTH, PAUSED, UNBOUNDED, WINDOW, WORK_LEFT, PatternBuffer, give_pattern,
-    has_room, is_short, take_serial,
+    ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FIRST_TASK, FULL, GROW,
+    JOIN_DEPTH, JOINS, KIND, LEAST, MAX_GAP, MAX_LENGTH, PAUSED, STOP_TASK, UNBOUNDED, WINDOW, WORK_LEFT, PatternBuffer,
+    give_pattern, has_room, is_short, take_serial,
 )  # fmt: skip
 
 
@@ -78,27 +78,27 @@ class EndSearch(NamedTuple):
 AT, STOP, TOP, END_FRAME = range(4)
 
 
-@compile_kernel("void(EndSearch, int64, int64)")
-def begin_ends(search, first, stop):  # type: ignore[no-untyped-def]
-    """Begin a search with some of the items; the stack has room for their entries."""
+@part
+def _begin_tasks(search):  # type: ignore[no-untyped-def]
+    """Put the items that the search is to begin with on the stack, which has room for their entries."""
     state, rows, stack = search.state, search.rows, search.stack
+    first, stop = state[FIRST_TASK], state[STOP_TASK]
     top = np.int64(0)
     for item in range(first, stop):
         child = item - first
-        stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, 0
+        stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, rows.supports[item]
         before = np.int32(-1)
         for entry in range(rows.task_starts[item], rows.task_starts[item + 1]):
             element = rows.task_elements[entry]
             is_new = rows.row_of[element] != before
             before = rows.row_of[element]
-            stack.supports[child] += is_new
             if is_new or not state[FIRST_ONLY]:
                 stack.elements[top] = element
                 stack.first_positions[top] = rows.position_of[element]
                 top += 1
         stack.ends[child] = top
     stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
-    state[DEPTH] = 0
+    state[DEPTH], state[FIRST_TASK] = 0, stop
 
 
 @part
@@ -302,7 +302,8 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
         state[WORK_LEFT] -= 64 * support
         return DONE
     if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
-        kept = number_extensions(search, begin, end, last, length)
+        # No rows are listed of an item that no other extends.
+        kept = number_extensions(search, begin, end, last, length) if begin < end else np.int64(0)
         if kept <= MOST_ITEMS:
             if kept and open_joins(search, begin, end, last, length, kept) == GROW:
                 return GROW
@@ -325,6 +326,8 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
 def search_ends(search):  # type: ignore[no-untyped-def]
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     state, frames = search.state, search.stack.frames
+    if state[FIRST_TASK] < state[STOP_TASK]:
+        _begin_tasks(search)
     while state[DEPTH] >= 0:
         if state[JOIN_DEPTH] >= 0:
             status = search_joins(state, search.output, search.path, search.joined, search.join_stack)
@@ -346,4 +349,4 @@ def search_ends(search):  # type: ignore[no-untyped-def]
     return DONE
 
 
-__all__ = ["ElementRows", "EndScratch", "EndSearch", "EndStack", "InsertionScratch", "begin_ends", "search_ends"]
+__all__ = ["ElementRows", "EndScratch", "EndSearch", "EndStack", "InsertionScratch", "search_ends"]

@@ -19,7 +19,7 @@ from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
     GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, LARGEST, LEAST, MASK_ITEMS, PREFIX, WORK_LEFT,
     find_lowest_bit, is_short, take_serial,
 )  # fmt: skip
-from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS
+from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS, make_signature
 
 
 @part
@@ -171,8 +171,8 @@ def _list_partners(search, kept):  # type: ignore[no-untyped-def]
 
 @part
 def _mask_element(search, element):  # type: ignore[no-untyped-def]
-    mask = np.uint64(0)
-    for token in range(search.rows.starts[element], search.rows.starts[element + 1]):
+    starts, mask = search.rows.starts, np.uint64(0)
+    for token in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):
         number = search.joined.number_of[np.uint32(search.rows.tokens[token])]
         if number >= 0:
             mask |= np.uint64(1) << np.uint64(number)
@@ -201,11 +201,25 @@ def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_at_end(search, entry, last):  # type: ignore[no-untyped-def]
-    """Whether nothing comes behind the last item of a pattern in a row."""
-    rows, element = search.rows, np.int64(search.stack.elements[entry])
-    is_last = element + 1 == rows.row_ends[rows.row_of[element]]
-    return is_last and rows.tokens[rows.starts[element + 1] - 1] == last
+def _sign_kept(joined, kept):  # type: ignore[no-untyped-def]
+    """The bits of the items that are kept."""
+    signature = np.uint64(0)
+    for number in range(kept):
+        signature |= make_signature(np.uint32(joined.ranks[number]))
+    return signature
+
+
+@part
+def _is_at_end(search, entry, last, wanted):  # type: ignore[no-untyped-def]
+    """Whether nothing that is wanted comes behind the last item of a pattern in a row."""
+    rows, element = search.rows, np.uint32(search.stack.elements[entry])
+    if not rows.signatures[element] & wanted:
+        return True
+    following = element + np.uint32(1)
+    is_last = following == np.uint32(rows.row_ends[np.uint32(rows.row_of[element])])
+    if is_last or not rows.signatures[following] & wanted:
+        return rows.tokens[np.uint64(rows.starts[following]) - np.uint64(1)] == last
+    return False
 
 
 class _MaskedRow(NamedTuple):
@@ -216,12 +230,14 @@ class _MaskedRow(NamedTuple):
 
 
 @part
-def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped-def]
-    """Write the masks of what is behind a pattern in a row."""
+def _mask_row(search, entry, next_row, token, above, wanted):  # type: ignore[no-untyped-def]
+    """Write the masks of what is behind a pattern in a row, as far as anything wanted is there."""
     rows, joined, elements = search.rows, search.joined, search.stack.elements
-    first = np.int64(elements[entry])
+    first = np.uint64(elements[entry])
     is_extended = False
-    for element in range(first, np.int64(rows.row_ends[rows.row_of[first]])):
+    for element in range(first, np.uint64(rows.row_ends[np.uint32(rows.row_of[first])])):
+        if not rows.signatures[element] & wanted:
+            break
         mask = _mask_element(search, element)
         is_end = entry < next_row and elements[entry] == element
         entry += is_end
@@ -234,17 +250,17 @@ def _mask_row(search, entry, next_row, token, above):  # type: ignore[no-untyped
 
 
 @part
-def _join_rows(search, begin, end, last, above):  # type: ignore[no-untyped-def]
+def _join_rows(search, begin, end, last, above, wanted):  # type: ignore[no-untyped-def]
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
     joined, stack = search.joined, search.join_stack
     token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
-        if _is_at_end(search, entry, last):
-            entry += 1
-            continue
         next_row = _join_row_end(search, entry, end)
-        row = _mask_row(search, entry, next_row, token, above)
+        if entry + 1 == next_row and _is_at_end(search, entry, last, wanted):
+            entry = next_row
+            continue
+        row = _mask_row(search, entry, next_row, token, above, wanted)
         if row.is_extended:
             stack.tokens[count] = np.uint32(token)
             occurrence = _fill_row(search.state, joined, token, row.end, occurrence)
@@ -265,7 +281,7 @@ def open_joins(search, begin, end, last, length, kept):  # type: ignore[no-untyp
     above = ~((np.uint64(1) << lower) - np.uint64(1))
     state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept, length, -1, 1
     _list_partners(search, kept)
-    count = _join_rows(search, begin, end, last, above)
+    count = _join_rows(search, begin, end, last, above, _sign_kept(joined, kept))
     pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), above)
     return open_join_children(state, joined, search.join_stack, pattern, np.int64(0), count)
 

@@ -22,11 +22,11 @@ DONE, FULL, PAUSED, GROW = range(4)
 # What is asked; where the search is; what is in the buffer; what array is too short.
 (
     LEAST, MAX_LENGTH, KIND, MAX_GAP, WINDOW, FIRST_ONLY, JOINS,
-    LEVEL, DEPTH, JOIN_DEPTH, PREFIX, MASK_ITEMS, LARGEST, WORK_LEFT, SERIAL,
+    FIRST_TASK, STOP_TASK, LEVEL, DEPTH, JOIN_DEPTH, PREFIX, MASK_ITEMS, LARGEST, WORK_LEFT, SERIAL,
     PATTERNS, CODES,
     SHORT_OF, SHORT_SIZE,
     FIELDS,
-) = range(20)  # fmt: skip
+) = range(22)  # fmt: skip
 # The arrays that can be too short.
 (
     LEVEL_FRAMES, LEVEL_FLAT, LEVEL_ITEMS, LEVEL_PLACES, MASK_TOKENS, MASK_WORDS, MASK_FRAMES, MASK_ENTRIES,

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.kernels.baskets.itemsets_bits import part
 from sfumato.kernels.compilation import compile_cached
 
 OFFSETS = "Array(int64, 1, 'C', readonly=True)"
 TOKENS = f"Array(int32, 1, 'C', readonly=True), {OFFSETS}"
 MARK = np.int32(-1)
 """After the last token of a row."""
+
+
+@part
+def make_signature(item):  # type: ignore[no-untyped-def]
+    """One of 64 bits for an item."""
+    return np.uint64(1) << np.uint64(item & np.uint32(63))
 
 
 @compile_cached(f"void({TOKENS}, int64[::1], int64[::1])")
@@ -74,24 +81,44 @@ def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, 
     `starts` says where the tokens of each element begin, `row_of` and `position_of` which element of which row it was,
     `row_ends` which element comes after the last of its row.
     """
-    filled = np.int64(0)
-    kept = np.int64(0)
+    one = np.uint64(1)
+    filled = np.uint64(0)
+    kept = np.uint64(0)
     starts[0] = 0
-    for row in range(offsets.shape[0] - 1):
-        for element in range(offsets[row], offsets[row + 1]):
+    for row in range(np.uint64(offsets.shape[0] - 1)):
+        first = np.uint64(offsets[row])
+        for element in range(first, np.uint64(offsets[row + one])):
             begin = filled
-            for position in range(element_offsets[element], element_offsets[element + 1]):
+            for position in range(np.uint64(element_offsets[element]), np.uint64(element_offsets[element + one])):
                 number = rank[np.uint32(codes[position])]
                 if number >= 0:
                     tokens[filled] = number
-                    filled += 1
+                    filled += one
             if filled > begin:
                 row_of[kept] = np.int32(row)
-                position_of[kept] = np.int32(element - offsets[row])
-                kept += 1
-                starts[kept] = filled
+                position_of[kept] = np.int32(element - first)
+                kept += one
+                starts[kept] = np.int64(filled)
         row_ends[row] = np.int32(kept)
-    return kept
+    return np.int64(kept)
+
+
+@compile_cached("void(int32[::1], int64[::1], int32[::1], uint64[::1], int64[::1])")
+def sign_elements(tokens, starts, row_ends, signatures, counts):  # type: ignore[no-untyped-def]
+    """A bit for each item of an element and of those behind it, for each element; and count the tokens of each item."""
+    one = np.uint64(1)
+    begin = np.uint64(0)
+    for row in range(np.uint64(row_ends.shape[0])):
+        end = np.uint64(row_ends[row])
+        behind = np.uint64(0)
+        for place in range(end - begin):
+            element = end - one - place
+            for token in range(np.uint64(starts[element]), np.uint64(starts[element + one])):
+                item = np.uint32(tokens[token])
+                behind |= make_signature(item)
+                counts[item] += 1
+            signatures[element] = behind
+        begin = end
 
 
 @compile_cached(f"boolean({TOKENS}, int32[::1])")
@@ -106,11 +133,12 @@ def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
     return False
 
 
-@compile_cached("void(int32[::1], int64[::1], int64[::1], int32[::1])")
-def list_elements(tokens, starts, cursor, elements):  # type: ignore[no-untyped-def]
-    """The elements that hold each token, one token after another; `cursor` says where those of each begin."""
-    for element in range(starts.shape[0] - 1):
-        for place in range(starts[element], starts[element + 1]):
+@compile_cached("void(int32[::1], int64[::1], boolean[::1], uint64[::1], int32[::1])")
+def list_elements(tokens, starts, is_listed, cursor, elements):  # type: ignore[no-untyped-def]
+    """The elements that hold each token that is listed, one token after another; `cursor` says where each begins."""
+    for element in range(np.uint64(starts.shape[0] - 1)):
+        for place in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):
             token = np.uint32(tokens[place])
-            elements[cursor[token]] = np.int32(element)
-            cursor[token] += 1
+            if is_listed[token]:
+                elements[cursor[token]] = np.int32(element)
+                cursor[token] += np.uint64(1)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from sfumato.arrays import Codes
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences import subsequences_prepare as prepare
 from sfumato.kernels.sequences.subsequences_closed import ElementRows
@@ -23,6 +25,8 @@ from sfumato.sequences import Sequences
 MOST_PAIRS = 1 << 20
 """Of items that may follow each other; a token of the data allows some more."""
 PAIRS_OF_TOKEN = 8
+FEW_PAIRED = 0.5
+"""If less than this share of the items is part of any frequent pair, the others are left out from there on."""
 
 
 def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: Codes, layout: SequenceLayout) -> bool:
@@ -53,50 +57,71 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
     return True
 
 
-def lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout, *, counts_pairs: bool) -> None:
-    """Keep the frequent items of each element, and list the elements that hold each."""
-    elements = sequences.element_offsets.size - 1
-    tokens = np.empty(sequences.codes.size, dtype=np.int32)
-    starts = np.empty(elements + 1, dtype=np.int64)
+def lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout, *, least: int) -> None:
+    """Keep the frequent items of each element, and list the elements that hold each.
+
+    If `least` is given, all patterns are asked for that so many rows hold, without limits: pairs are counted first.
+    """
+    rows = _keep_ranked(sequences.codes, sequences.element_offsets, sequences.offsets, rank, layout)
+    is_extended = np.ones(layout.codes.size, dtype=np.bool_)
+    if least and layout.codes.size**2 <= MOST_PAIRS + PAIRS_OF_TOKEN * rows.tokens.size:
+        layout.pairs = _count_pairs(rows)
+        is_extended, extends = (_flag_paired(layout.pairs, axis, least) for axis in (1, 0))
+        is_paired = is_extended | extends
+        if layout.counts[is_paired].sum() < FEW_PAIRED * layout.counts.sum():
+            rank = np.where(is_paired, np.arange(is_paired.size, dtype=np.int32), np.int32(-1))
+            rows = _keep_ranked(rows.tokens, rows.starts, np.concatenate(([0], rows.row_ends)), rank, layout)
+    layout.longest = int(np.diff(rows.starts[rows.row_ends], prepend=0).max(initial=0))
+    layout.elements = _list_tasks(rows, is_extended)
+    layout.counts = np.diff(layout.elements.task_starts)
+
+
+def _keep_ranked(
+    codes: Codes, element_offsets: Ints, offsets: Ints, rank: Codes, layout: SequenceLayout
+) -> ElementRows:
+    """Rows of the codes that have a rank; no tasks are listed yet."""
+    elements = element_offsets.size - 1
+    tokens, starts = np.empty(codes.size, dtype=np.int32), np.empty(elements + 1, dtype=np.int64)
     row_of, position_of = np.empty(elements, np.int32), np.empty(elements, np.int32)
-    row_ends = np.empty(len(sequences), dtype=np.int32)
-    kept = prepare.lay_elements(
-        sequences.codes,
-        sequences.element_offsets,
-        sequences.offsets,
-        rank,
-        tokens,
-        starts,
-        row_of,
-        position_of,
-        row_ends,
-    )
-    tokens, starts = tokens[: starts[kept]], starts[: kept + 1]
-    counts = np.bincount(tokens, minlength=layout.codes.size)
-    task_starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    task_elements = np.empty(tokens.size, dtype=np.int32)
-    prepare.list_elements(tokens, starts, task_starts.copy(), task_elements)
-    row_sizes = np.diff(starts[np.concatenate(([0], row_ends))])
-    layout.longest, layout.counts = int(row_sizes.max(initial=0)), counts.astype(np.int64)
-    layout.elements = ElementRows(
-        tokens=tokens,
-        starts=starts,
+    row_ends = np.empty(offsets.size - 1, dtype=np.int32)
+    kept = prepare.lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends)
+    return ElementRows(
+        tokens=tokens[: starts[kept]],
+        starts=starts[: kept + 1],
         row_of=row_of[:kept],
         position_of=position_of[:kept],
         row_ends=row_ends,
+        signatures=np.empty(kept, dtype=np.uint64),
         codes=layout.codes,
-        task_starts=task_starts,
-        task_elements=task_elements,
+        supports=layout.counts,
+        task_starts=np.zeros(1, dtype=np.int64),
+        task_elements=np.zeros(0, dtype=np.int32),
     )
-    if counts_pairs and layout.codes.size**2 <= MOST_PAIRS + PAIRS_OF_TOKEN * tokens.size:
-        layout.pairs = _count_pairs(layout.elements)
+
+
+def _list_tasks(rows: ElementRows, is_extended: Flags) -> ElementRows:
+    """The same rows with the elements that hold each item, of items that something may extend."""
+    counts = np.zeros(rows.codes.size, dtype=np.int64)
+    prepare.sign_elements(rows.tokens, rows.starts, rows.row_ends, rows.signatures, counts)
+    starts = np.concatenate(([0], np.cumsum(np.where(is_extended, counts, 0), dtype=np.int64)))
+    elements = np.empty(int(starts[-1]), dtype=np.int32)
+    prepare.list_elements(rows.tokens, rows.starts, is_extended, starts.astype(np.uint64), elements)
+    return rows._replace(task_starts=starts, task_elements=elements)
+
+
+def _flag_paired(pairs: PairCounts, axis: int, least: int) -> Flags:
+    """Whether each item is followed or joined (axis 1), or follows or joins (axis 0), in enough rows."""
+    items = math.isqrt(pairs.following.size)
+    following, joining = (counts.reshape(items, items).max(axis=axis) >= least for counts in pairs)
+    flags: Flags = following | joining
+    return flags
 
 
 def _count_pairs(rows: ElementRows) -> PairCounts:
     items = rows.codes.size
     pairs = PairCounts(*(np.zeros(items**2, dtype=np.int32) for _ in PairCounts._fields))
     listed = np.empty((4, items), dtype=np.int32)
-    seen = np.full((2, items), -1, dtype=np.int32)
+    seen = np.full((3, items), -1, dtype=np.int32)
     arrays = [*listed, *seen, np.full(items**2, -1, dtype=np.int32)]
     count_pairs(rows, pairs, PairScratch(*arrays))
     return pairs

@@ -20,6 +20,7 @@ import numpy as np
 
 from sfumato import progress
 from sfumato.arrays import Codes, Ints
+from sfumato.data.arrow_memory import keep_free_memory
 from sfumato.errors import DataError
 from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences import subsequences_prepare as prepare
@@ -41,6 +42,8 @@ FIRST_WORK = 4_000_000
 WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread pays off."""
+MANY_ENTRIES = 1 << 16
+"""With so many rows of first items, it does so at once."""
 BATCHES = 16
 SAMPLE = 4096
 MANY_ROWS = 1 << 16
@@ -56,6 +59,7 @@ Allow = Callable[[int, int], None]
 
 def search_subsequences(sequences: Sequences, question: SubsequenceQuestion, allow: Allow) -> list[FoundPatterns]:
     """All patterns that are asked for, in pieces, in order."""
+    keep_free_memory()
     layout = lay_out_sequences(sequences, question)
     return _ThreadedSequenceSearch(question, layout, allow).run() if layout.codes.size else []
 
@@ -79,7 +83,7 @@ def lay_out_sequences(sequences: Sequences, question: SubsequenceQuestion) -> Se
     from sfumato.mine.sequences.element_layout import lay_elements, lay_whole_joins
 
     if not (is_free and lay_whole_joins(sequences, question, rank, layout)):
-        lay_elements(sequences, rank, layout, counts_pairs=is_free)
+        lay_elements(sequences, rank, layout, least=question.least if is_free else 0)
     return layout
 
 
@@ -170,6 +174,8 @@ class _ThreadedSequenceSearch:
 
     def run(self) -> list[FoundPatterns]:
         self.allow(0, 0)
+        if self.layout.counts.sum() > MANY_ENTRIES:
+            self._start_other_thread()
         try:
             self._take_batches(is_first=True)
         except BaseException:
@@ -202,7 +208,11 @@ class _ThreadedSequenceSearch:
 
     def _call_other_thread(self) -> None:
         """Start a second thread once the search has taken some time."""
-        if self.other is None and time.monotonic() - self.began > ALONE and (os.cpu_count() or 1) > 1:
+        if self.other is None and time.monotonic() - self.began > ALONE:
+            self._start_other_thread()
+
+    def _start_other_thread(self) -> None:
+        if (os.cpu_count() or 1) > 1:
             self.other = threading.Thread(target=self._help, name="subsequences", daemon=True)
             self.other.start()
 
@@ -225,7 +235,8 @@ class _ThreadedSequenceSearch:
 def _cut_tasks(layout: SequenceLayout) -> list[_SequenceBatch]:
     """Cut the tasks into batches of about equal shares."""
     tasks = layout.codes.size
-    shares = np.cumsum(layout.counts)
-    cuts = np.searchsorted(shares, shares[-1] * np.arange(1, BATCHES + 1) // BATCHES)
+    batches = min(BATCHES, 1 + int(np.count_nonzero(layout.counts)))
+    shares = np.cumsum(layout.counts + 1)
+    cuts = np.searchsorted(shares, shares[-1] * np.arange(1, batches + 1) // batches)
     ends = (np.unique(np.minimum(cuts, tasks - 1)) + 1).tolist()
     return [_SequenceBatch(first, stop) for first, stop in zip([0, *ends[:-1]], ends, strict=True)]

@@ -167,11 +167,9 @@ class SubsequenceWorker:
             state[fields.MASK_ITEMS], state[fields.LARGEST] = layout.codes.size, layout.largest
             begin_joins(state, layout.joined, layout.tasks, self._join_stack, first, stop)
         elif layout.elements is not None:
-            from sfumato.kernels.sequences.subsequences_ends import begin_ends
-
             rows = layout.elements
             self._grow_to(fields.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
-            begin_ends(self._make_end_search(), first, stop)
+            state[fields.FIRST_TASK], state[fields.STOP_TASK] = first, stop
         elif layout.masks is not None:
             self._grow_to(fields.MASK_ENTRIES, int(layout.masks.starts[stop] - layout.masks.starts[first]))
             state[fields.MASK_ITEMS] = layout.codes.size

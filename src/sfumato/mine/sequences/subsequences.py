@@ -163,9 +163,9 @@ def list_patterns(found: Subsequences) -> pl.Series:
 
     is_text = bool(found.items) and isinstance(found.items[0], str)
     kind = pl.String if is_text else pl.Int64
-    names = pl.Series(found.items, dtype=kind)
+    names = pl.Series(found.items, dtype=kind).to_arrow()
     codes = np.where(found.codes < 0, ~found.codes, found.codes)
-    values = names.gather(codes).to_arrow()
+    values = names.take(pa.array(codes))
     if found.flat:
         lists = pa.LargeListArray.from_arrays(copy_numbers(found.offsets), values)
         return pl.Series("pattern", lists, dtype=pl.List(kind))
