@@ -131,7 +131,7 @@ def _beside_java(folder: Path, pairs: list[tuple[str, sf.Sequences, float]]) -> 
             through = best_of(15, lambda p=path, o=output, m=share: _mine_file(p, o, m))  # type: ignore[misc]
             found = sf.mine.frequent_subsequences(sequences, share)
             program = Path(__file__).with_name("PlainPrefixSpan.java")
-            command = [java, program, path, str(found["support"].min()), output, "15"]
+            command: list[str | Path] = [java, program, path, str(found["support"].min()), output, "15"]
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         assert int(said[0]) == found.height, "the miners disagree"
         ahead = (f"{float(said[1]) / 1000 / spent:.1f}×" for spent in (clock, through))

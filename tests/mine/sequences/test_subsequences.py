@@ -159,7 +159,7 @@ def test_many_items_at_a_low_support_go_through_several_levels() -> None:
 
 @pytest.mark.parametrize(
     ("items", "elements", "rows", "least", "max_length"),
-    [(90, 12, 300, 8, 4), (8, 150, 12, 11, 5), (62, 6, 400, 4, None), (5, 9, 60, 6, None)],
+    [(90, 12, 300, 8, 4), (8, 150, 12, 11, 5), (62, 6, 400, 4, None), (5, 9, 60, 6, None), (240, 5, 600, 3, None)],
 )
 def test_words_of_itemsets_find_what_ends_find(
     items: int, elements: int, rows: int, least: int, max_length: int | None
