@@ -4,7 +4,8 @@
 `python docs/generate.py`. A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what
 the code says: fields and their defaults, signatures, docstrings, options of the command line. The names are lines for
 methods, models and attacks in two typing blocks. What a method guarantees, and against whom, is copied from its
-docstring to the table of its page. A test fails if something that is committed is out of date.
+docstring to the table of its page. A method that the change log does not name gets a line there. A test fails if
+something that is committed is out of date.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def generate_pages() -> dict[str, str]:
         "methods/index.md": _fill("methods/index.md", {"other_methods": _other_methods()}),
         "sentences.md": _fill("sentences.md", {"sentences": write_sentences()}),
         **dict(_state_guarantees()),
+        "../CHANGELOG.md": tell_new_methods((DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8"), METHODS),
     }
 
 
@@ -76,6 +78,21 @@ def _state_guarantees() -> Iterator[tuple[str, str]]:
             page = re.sub(rf"^\| {word} \|.*\|$", lambda _: row, page, count=1, flags=re.MULTILINE)  # noqa: B023
         if page:
             yield name, page
+
+
+def tell_new_methods(log: str, kinds: Iterable[type[BaseModel]]) -> str:
+    """A change log with a line for each method that it does not name: what its docstring says first."""
+    words = set(re.findall(r"\w+", log))
+    lines = []
+    for kind in kinds:
+        tag = kind.model_fields["method"].default
+        if not words & {kind.__name__, tag}:
+            said = _join((inspect.getdoc(kind) or "").split("\n\n")[0])
+            line = f"- `{kind.__name__}`: {said[:1].lower() + said[1:]} ([{tag}](docs/methods/{tag}.md))"
+            lines.append(
+                textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+            )
+    return re.sub(r"(?<=^### Added\n\n)", "".join(f"{line}\n" for line in lines), log, count=1, flags=re.MULTILINE)
 
 
 def _type_names(room: ModuleType, kinds: Iterable[type]) -> str:

@@ -12,6 +12,7 @@ from statistics import fmean
 
 from sfumato.change_kinds import ChangeKind
 from tests.contract.column_pairs import Pair, covers, read_numbers
+from tests.contract.examples import METHOD_EXAMPLES
 
 
 def _is_kept(pair: Pair) -> bool:
@@ -103,8 +104,7 @@ RANKS: tuple[Mapping[ChangeKind, Callable[[Pair], bool]], ...] = (
     {ChangeKind.INTERVALS: _is_cut},
     {ChangeKind.SWAPPED: _is_swapped},
 )
-"""Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last. A
-new kind whose words a test can show joins here, beside those that tell as much."""
+"""Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last."""
 
 
 def find_more_exact(stated: ChangeKind, columns: Sequence[Pair]) -> ChangeKind | None:
@@ -122,12 +122,13 @@ _TRUE: Mapping[ChangeKind, Callable[[Pair], bool]] = {
     ChangeKind.CAPPED: _is_capped,
     ChangeKind.ROUNDED: lambda pair: _is_rounded(pair, farthest=1.0),  # it may be rounded down, or up
     ChangeKind.INTERVALS: _is_cut,
-}
-"""What must be true of numbers and dates; what files are compared with leaves this open (`measure/changes.py`)."""
+} | {kind: test for example in METHOD_EXAMPLES for kind, test in example.shows.items()}
+"""What must be true of numbers and dates, or what an example says of its own kind; what files are compared with leaves
+this open (`measure/changes.py`)."""
 
 
 def is_false(stated: ChangeKind, column: Pair) -> bool:
-    """Whether a statement about numbers or dates is not true; words are none."""
+    """Whether a statement is not true, about numbers or dates or of a kind that an example shows; words are none."""
     return stated in _TRUE and not _TRUE[stated](column)
 
 

@@ -9,13 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import sfumato as sf
+from sfumato.change_kinds import ChangeKind
 from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
+
+if TYPE_CHECKING:
+    from tests.contract.column_pairs import Pair
 
 
 def people(size: int = 400, seed: int = 7) -> sf.Table:
@@ -147,6 +151,8 @@ class Example:
     """Words that a certificate must not hold."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """Property → what its claim must promise, computed by hand, where that is no number of the method's fields."""
+    shows: Mapping[ChangeKind, Callable[[Pair], bool]] = field(default_factory=dict)
+    """Kind of change → whether its words are true of a column, in plain Python: for a kind without `read_rule`."""
 
 
 METHOD_EXAMPLES = (

@@ -70,8 +70,8 @@ def explain_kind_words(kind: ChangeKind) -> str:
     has_other_values = CellDifference.OTHER in meaning.differences and not meaning.known_to_nobody
     if has_other_values and kind not in BY_CHANCE_OR_ANY and not is_compared:
         return (
-            "its words are compared with no cell: add a function to RANKS in tests/contract/exact_kinds.py that says, "
-            "in plain Python, of which columns they are true, and to _TRUE if they must be true of every column"
+            "its words are compared with no cell: let the `shows` of an Example in tests/contract/examples.py name a "
+            "function that says, in plain Python, whether they are true of a column"
         )
     nouns = LOSS_NOUNS.get(meaning.loss) if meaning.loss else None
     said = meaning.loss_words.meaning if meaning.loss_words else ""
@@ -105,7 +105,7 @@ def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
     """A test of a kind that is never true shows nothing."""
     stated = list_stated_columns(kind)
     assert not stated or any(is_shown(kind, pair) for pair in stated), (
-        f"the function for {kind.name} in tests/contract/exact_kinds.py is true of no column that a method says it of: "
+        f"the function for {kind.name} in tests/contract is true of no column that a method says it of: "
         "repair the function, or the words of the kind"
     )
 
@@ -121,7 +121,7 @@ def forge_cells(pair: Pair) -> Pair:
 def test_a_kind_is_not_shown_of_any_cells(kind: ChangeKind) -> None:
     """A test that is always true shows nothing, either."""
     assert not any(is_shown(kind, forge_cells(pair)) for pair in list_stated_columns(kind)), (
-        f"the function for {kind.name} in tests/contract/exact_kinds.py is true of cells that no rule made: let it "
+        f"the function for {kind.name} in tests/contract is true of cells that no rule made: let it "
         "compare each cell with its original, as the words of the kind say"
     )
 
@@ -130,7 +130,7 @@ def test_words_that_nothing_compares_are_noticed() -> None:
     some = frozenset({CellDifference.OTHER})
     words = LossWords("Of the known values, the share that was cut.", "of values kept", "in the columns")
     cut = KindMeaning("cut", some, loss=LossMeasure.CHANGED_KNOWN_CELLS, loss_words=words)
-    assert "RANKS in tests/contract/exact_kinds.py" in explain_kind_words(add_kind("cut", cut))
+    assert "`shows` of an Example in tests/contract/examples.py" in explain_kind_words(add_kind("cut", cut))
     rounded = ChangeKind.ROUNDED.meaning
     for said, wrong in (("Of the rows, the share left out.", "known cells"), ("Of all known values, some.", "all")):
         lax = rounded._replace(loss_words=words._replace(meaning=said), known_to_nobody=True)

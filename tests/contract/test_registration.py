@@ -95,7 +95,7 @@ def test_every_method_on_tables_says_what_it_touches(kind: Any) -> None:
 def test_every_method_is_in_the_changelog(kind: Any) -> None:
     words = set(re.findall(r"\w+", (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")))
     told = words & {kind.__name__, kind.model_fields["method"].default}
-    assert told, f"add a line about {kind.__name__} under Added in CHANGELOG.md"
+    assert told, f"run docs/generate.py, which adds a line about {kind.__name__} under Added in CHANGELOG.md"
 
 
 def test_checks_have_names_of_their_own() -> None:

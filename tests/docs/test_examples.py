@@ -165,12 +165,25 @@ def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path, monk
         reader.do(block)
 
 
-def _generated_pages() -> dict[str, str]:
+def _load_generator() -> Any:
     spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return dict(module.generate_pages())
+    return module
+
+
+def _generated_pages() -> dict[str, str]:
+    return dict(_load_generator().generate_pages())
+
+
+def test_the_change_log_gets_a_line_for_a_method_that_it_does_not_name() -> None:
+    log = "# Changes\n\n## [0.2.0] – unreleased\n\n### Added\n\n- `partition` is quicker.\n\n### Added\n\n- old\n"
+    told = _load_generator().tell_new_methods(log, (sf.TopCode, sf.Partition))
+    new = [line for line in told.splitlines() if line not in log.splitlines()]
+    assert told.splitlines()[6].startswith("- `TopCode`: ") and "docs/methods/top_code.md" in told
+    assert "\n".join(line for line in told.splitlines() if line not in new) == log.strip()
+    assert _load_generator().tell_new_methods(told, (sf.TopCode, sf.Partition)) == told
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
