@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -17,11 +19,12 @@ from sfumato.data.recoding_rules import RecodedColumn
 from sfumato.details import read_details
 from sfumato.errors import ClaimBroken
 from sfumato.measure.change_losses import _MEASURES, measure_change_loss
-from sfumato.measure.changes import ColumnDifference, refuse_false_statements
+from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.protect import METHODS
 from tests.contract.column_pairs import Pair, pair_column
 from tests.contract.exact_kinds import is_shown, list_tested_kinds
-from tests.contract.releases import make_all
+from tests.contract.releases import Made, make_all, released
+from tests.contract.test_missing_cells import remove_cells
 
 SOURCE = Path(sf.__file__).parent
 CELLS = ["a", "b", "b", "c", "c", "c"]
@@ -124,6 +127,89 @@ def test_a_kind_is_not_shown_of_any_cells(kind: ChangeKind) -> None:
         f"the function for {kind.name} in tests/contract is true of cells that no rule made: let it "
         "compare each cell with its original, as the words of the kind say"
     )
+
+
+def count_differences(kind: ChangeKind) -> set[CellDifference]:
+    """How cells that methods say a kind of differ from their originals, in data with missing cells too."""
+    found: set[CellDifference] = set()
+    for method in METHODS:
+        for made in make_all(method):
+            columns = [change.column for change in made.release.changes if change.kind is kind]
+            if columns and made.is_table:
+                tried = [made]
+                with suppress(sf.SfumatoError):
+                    table = remove_cells(made.data, columns)
+                    tried.append(Made(made.example, table, released(made.example, table)))
+                for one in tried:
+                    differing = measure_changes(one.data, one.release.data, one.release.details.rows)
+                    found |= {seen for seen in CellDifference for name in columns if getattr(differing[name], seen)}
+    return found
+
+
+GAPS = frozenset({CellDifference.BLANKED, CellDifference.FILLED})
+
+
+@pytest.mark.parametrize("kind", ChangeKind, ids=str)
+def test_a_kind_allows_gaps_only_if_a_method_makes_them(kind: ChangeKind) -> None:
+    """What is allowed for nothing lets a mistake pass; a kind that allows all differences assumes nothing."""
+    allowed = kind.meaning.differences & GAPS
+    if allowed and kind.meaning.differences != frozenset(CellDifference):
+        never = allowed - count_differences(kind)
+        assert not never, (
+            f"the line of ChangeKind.{kind.name} in change_kinds.py allows {sorted(never)} cells, and no example has "
+            "one: leave that out of its differences, or add an example with such cells"
+        )
+
+
+SEEN_KINDS = {ChangeKind.KEPT, ChangeKind.DROPPED, ChangeKind.ROUNDED, ChangeKind.INTERVALS}
+"""Nothing is hidden, or the method gives numbers a type that no hidden digit decides (`test_chain_leaks.py`)."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ChangeKind if not kind.meaning.hides_cells], ids=str)
+def test_a_kind_that_hides_no_cell_shows_all_of_each(kind: ChangeKind) -> None:
+    meaning = kind.meaning
+    covers = meaning.differences <= {CellDifference.COARSER}
+    of_chance = meaning.known_to_nobody or meaning.loss is LossMeasure.PUBLISHED_LAW or meaning.values_of_other_rows
+    assert covers or of_chance or kind in SEEN_KINDS, (
+        f"the line of ChangeKind.{kind.name} in change_kinds.py says hides_cells=False, and a published cell does not "
+        "cover its original: a part that nobody sees could decide the type of the column, so leave it out"
+    )
+
+
+KEEPING = {
+    "left", "kept", "not", "unchanged", "visible", "shown", "right", "alike", "depend", "data", "stand", "still",
+}  # fmt: skip
+LOSING = {"unchanged", "kept", "whole", "visible", "still", "same", "untouched", "left"}
+
+
+def explain_reversed_loss(meaning: str, kept: str) -> str:
+    """Why the words of a loss could mean what is left of it, with the cure; empty if they do not."""
+    lost = set(re.findall(r"\w+", re.sub(r"left (out|blank)|not \w+", "", meaning)))
+    if lost & LOSING:
+        return f'"{meaning}" reads as the share that is left ({sorted(lost & LOSING)}): say what was lost'
+    if kept and not KEEPING & set(re.findall(r"\w+", kept)):
+        return f'"{kept}" stands above the share that is left, 1 − loss: let it say so, with one of {sorted(KEEPING)}'
+    return ""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ChangeKind if kind.meaning.loss_words], ids=str)
+def test_the_words_of_a_loss_are_not_reversed(kind: ChangeKind) -> None:
+    words = kind.meaning.loss_words
+    assert words is not None
+    wrong = explain_reversed_loss(words.meaning, words.kept)
+    assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_the_words_of_a_methods_loss_are_not_reversed(method: type[sf.Method]) -> None:
+    wrong = explain_reversed_loss(method.loss_meaning, " ".join(method.kept_meaning))
+    assert not wrong, f"{method.__name__}: {wrong}"
+
+
+def test_reversed_words_are_noticed() -> None:
+    assert explain_reversed_loss("Of the known values, the share that was cut.", "of values left whole") == ""
+    assert "say what was lost" in explain_reversed_loss("Of the known values, the share left whole.", "of values kept")
+    assert "1 − loss" in explain_reversed_loss("Of the known values, the share that was cut.", "of values cut")
 
 
 def test_words_that_nothing_compares_are_noticed() -> None:

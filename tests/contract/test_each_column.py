@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -150,6 +151,8 @@ def find_unbound(made: Made, name: str) -> str:
     strange = list(forge_column(made, name))[-1]
     half = pl.concat([shown.head(size // 2).cast(strange.dtype, strict=False), strange.tail(size - size // 2)])
     tried = [("cells that nobody has, in the last half of the rows,", half)]
+    if half.dtype == pl.String:
+        tried.append(("words that nobody has, with a * in them,", half.str.replace("nobody's", "no*body's")))
     tried += [("an original in place of a changed cell", forged) for forged in restore_cells(made, name)]
     if not made.example.subject.by_chance:
         moved = shown.gather([*range(size // 3, size), *range(size // 3)])
@@ -175,6 +178,37 @@ def test_every_changed_column_has_claims_that_can_break(kind: type[sf.Method]) -
                 "break no claim: claim what it does to each column that it changes, and let the check look at every "
                 "row, with no more tolerance than written numbers need"
             )
+
+
+def list_other_columns(name: str, size: int) -> Iterator[pl.Series]:
+    """Columns of every type that a file could have instead of the method's."""
+    yield pl.Series(name, [row % 7 for row in range(size)])
+    yield pl.Series(name, [row / 7 for row in range(size)])
+    yield pl.Series(name, [date(2020, 1, 1 + row % 28) for row in range(size)])
+    yield pl.Series(name, [row % 2 == 0 for row in range(size)])
+    yield pl.Series(name, ["*" if row % 2 else f"word {row}" for row in range(size)])
+    yield pl.Series(name, [None] * size, dtype=pl.String)
+
+
+@each
+def test_a_check_crashes_on_no_type_of_column(kind: type[sf.Method]) -> None:
+    """Whoever verifies a file gives it whatever the file has."""
+    for made in make_all(kind)[:1]:
+        stated = made.release.changes if made.is_table else ()
+        for change in [change for change in stated if change.kind not in (ChangeKind.KEPT, ChangeKind.DROPPED)][:1]:
+            for column in list_other_columns(change.column, len(made.release.data)):
+                data = made.release.data.with_frame(made.release.data.frame.with_columns(column))
+                for claim in made.release.claims:
+                    try:
+                        sf.check(replace(made.release, data=data, claims=(claim,)), made.data)
+                    except sf.SfumatoError:
+                        continue
+                    except Exception as crash:
+                        pytest.fail(
+                            f'{kind.__name__}: the check "{claim.measure}" crashes if "{change.column}" holds '
+                            f"{column.dtype} ({crash!r}): count such cells as wrong (`spell_cells` gives texts of any "
+                            "type), or refuse the column with a DataError that names it"
+                        )
 
 
 @each

@@ -73,6 +73,34 @@ def read_statement(kind: type[sf.Method], word: str) -> str:
     return re.split(r" ?(?:Guarantee|Against|Limits|Papers): ", text.split(f"{word}: ", 1)[-1], maxsplit=1)[0]
 
 
+BOUNDS_IN_WORDS = {"at least": "at_least", "at most": "at_most"}
+
+
+def explain_guarantee(said: str, bounds: Set[str]) -> str:
+    """Which bound a guarantee promises that no claim has; empty if none. What there is "no" of is bounded otherwise."""
+    for sentence in re.split(r"(?<=\.) ", said):
+        for words, bound in BOUNDS_IN_WORDS.items():
+            if words in sentence and bound not in bounds and not re.search(r"\b(no|not|No)\b", sentence):
+                return (
+                    f'its guarantee says "{words}", and no example claims anything {bound}, so that nobody checks it: '
+                    "say what is claimed, or claim it"
+                )
+    return ""
+
+
+@each
+def test_a_guarantee_says_no_bound_that_is_not_claimed(kind: type[sf.Method]) -> None:
+    bounds = {claim.bound for made in make_all(kind) for claim in made.release.claims}
+    wrong = explain_guarantee(read_statement(kind, "Guarantee"), bounds)
+    assert not wrong, f"{kind.__name__}: {wrong}"
+
+
+def test_a_bound_that_is_not_claimed_is_noticed() -> None:
+    assert explain_guarantee("every text has at most two letters.", {"at_most", "exactly"}) == ""
+    assert "at_least" in explain_guarantee("Every text is short. At most of all, at least two have it.", {"at_most"})
+    assert explain_guarantee("there is no rule of support at least 2.", {"exactly"}) == ""
+
+
 @each
 def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
     page = (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")

@@ -13,7 +13,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import ChangeKind
+from sfumato.change_kinds import CellDifference
 from sfumato.measure.changes import measure_changes, refuse_false_statements
+from tests.contract.column_pairs import covers, pair_column
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_once, released
 from tests.contract.test_statements import explain_wrong_loss
@@ -35,6 +37,14 @@ def remove_cells(table: sf.Table, names: list[str]) -> sf.Table:
         kept = pl.Series([row % 9 != place % 9 for row in range(len(column))])
         holed.append(column.zip_with(kept, column.clear(len(column))))
     return table.with_frame(table.frame.with_columns(holed))
+
+
+def remove_cell(table: sf.Table, name: str, row: int) -> sf.Table:
+    """The table without one cell."""
+    column = table.frame[name]
+    return table.with_frame(
+        table.frame.with_columns(pl.concat([column.head(row), column.clear(1), column.slice(row + 1)]))
+    )
 
 
 def explain_lost_gaps(release: sf.Release, table: sf.Table) -> str:
@@ -63,6 +73,28 @@ def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
         pytest.fail(f"it crashes where cells are missing ({crash!r}): leave them missing, or refuse with a DataError")
     wrong = explain_lost_gaps(release, table) or explain_wrong_loss(Made(example, table, release))
     assert not wrong, f"of data with missing cells: {wrong}"
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_a_cell_that_is_blanked_or_filled_stops_the_release(example: Example) -> None:
+    """Where its kind of change allows neither, a claim or the comparison with the originals notices it."""
+    made = make_once(example)
+    for change in [change for change in made.release.changes if change.kind not in UNTOUCHED][:2]:
+        rows, last = made.release.details.rows, len(made.release.data) - 1
+        allowed, name = change.kind.meaning.differences, change.column
+        cell, pair = made.release.data.frame[name][last], pair_column(made, name)
+        if cell is None or all(covers(str(cell), str(value), pair.tree) for value in {*pair.before}):
+            continue  # a label of all values tells nothing
+        blanked = replace(made.release, data=remove_cell(made.release.data, name, last))
+        holed = remove_cell(made.data, name, last if rows is None else int(rows[last]))
+        for difference, release, table in (
+            (CellDifference.BLANKED, blanked, made.data),
+            (CellDifference.FILLED, made.release, holed),
+        ):
+            assert difference in allowed or explain_lost_gaps(release, table), (
+                f'if one cell of "{name}" is {difference}, no claim breaks and no statement is false: let the check of '
+                "its claim count such a cell"
+            )
 
 
 def test_a_made_up_value_is_noticed() -> None:

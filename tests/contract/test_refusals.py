@@ -43,6 +43,9 @@ def list_odd_cells(column: pl.Series) -> Iterator[OddCell]:
         yield OddCell(9.87654321e-200, ("98765432",))
     elif column.dtype == pl.String:
         yield OddCell("zz987654321zz", ("98765432",))
+        yield OddCell("zz987654321zz " * 40, ("98765432",))
+        yield OddCell(' "zz987654321zz"\n', ("98765432",))
+        yield OddCell("987654321", ("98765432",))
 
 
 def put_odd_cell(table: sf.Table, name: str, cell: OddCell) -> sf.Table:
@@ -127,7 +130,7 @@ def test_a_told_cell_is_noticed() -> None:
         for kind in (pl.Date, pl.Int64, pl.Float64, pl.String)
         for cell in list_odd_cells(pl.Series([], dtype=kind))
     }
-    assert len(cells) == 7
+    assert len(cells) == 10
     for told in (
         "9.87654321e+200",
         "987,654,321,987,654,321",

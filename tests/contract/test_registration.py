@@ -98,6 +98,22 @@ def test_every_method_is_in_the_changelog(kind: Any) -> None:
     assert told, f"run docs/generate.py, which adds a line about {kind.__name__} under Added in CHANGELOG.md"
 
 
+def list_families(names: set[str]) -> set[str]:
+    """The families of methods whose modules name one of some checks."""
+    modules = [(module, text) for module, text in _read_sources("sfumato.protect") if module.count(".") > 2]
+    return {module.split(".")[2] for module, text in modules if any(f'"{name}"' in text for name in names)}
+
+
+@pytest.mark.parametrize("module", sorted({*find_checks().values()}))
+def test_checks_lie_in_the_family_of_a_method_that_claims_them(module: str) -> None:
+    names = {name for name, home in find_checks().items() if home == module}
+    families = list_families(names)
+    if module.count(".") > 2 and families:
+        assert module.split(".")[2] in families, (
+            f"{module} checks claims of {sorted(families)} alone: move it to src/sfumato/measure/{min(families)}"
+        )
+
+
 def test_checks_have_names_of_their_own() -> None:
     names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(_CHECKED, text, re.MULTILINE))
     assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks follow the rows that were published, counts of cells are counts, and footprints say what blanking is."""
+"""Checks follow the rows that were published, rows are in their order or in that of chance, counts of cells are counts,
+and footprints say what blanking is."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from sfumato.protect import METHODS
 from sfumato.release import Claim
 from tests.contract.column_pairs import pair_column
 from tests.contract.examples import METHOD_EXAMPLES
-from tests.contract.releases import Made, make_all, make_once
+from tests.contract.releases import Made, make_all, make_once, released
 
 each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
@@ -65,6 +66,37 @@ def test_a_check_of_positions_is_noticed() -> None:
         release=replace(made.release, details=replace(made.release.details, rows=np.arange(399, -1, -1)))
     )
     assert find_check_of_positions(moved, claim)
+
+
+def explain_row_order(made: Made, again: sf.Release) -> str:
+    """Why rows are in an order that tells something, with the cure; empty if not. `again` is drawn by other chance."""
+    rows, others = made.release.details.rows, again.details.rows
+    if rows is None or others is None or (np.diff(np.asarray(rows)) >= 0).all():
+        return ""
+    if np.array_equal(rows, others):
+        return (
+            "it publishes rows in another order, the same for every randomness: whoever knows how it was made undoes "
+            "it. Leave rows in their order, or draw it from `(randomness or Randomness.secure()).generator()`"
+        )
+    return ""
+
+
+@each
+def test_rows_are_in_their_order_or_in_that_of_chance(kind: type[sf.Method]) -> None:
+    for made in make_all(kind)[:3]:
+        rows = made.release.details.rows
+        # Baskets may be sorted by their sizes, which are published.
+        if made.is_table and rows is not None and (np.diff(np.asarray(rows)) < 0).any():
+            wrong = explain_row_order(made, released(made.example, made.data, seed=2))
+            assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+
+
+def test_a_fixed_order_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    turned = replace(made.release, details=replace(made.release.details, rows=np.arange(399, -1, -1)))
+    assert explain_row_order(made, made.release) == ""
+    assert "the same for every randomness" in explain_row_order(made._replace(release=turned), turned)
+    assert explain_row_order(made._replace(release=turned), made.release) == ""
 
 
 @each

@@ -291,6 +291,15 @@ def test_chance_is_said_and_its_law_is_published(kind: type[sf.Method]) -> None:
         assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
 
 
+@each
+def test_a_section_of_noise_has_noise_to_draw(kind: type[sf.Method]) -> None:
+    drawn = {change.kind for made in make_all(kind) for change in made.release.changes} & {*CHANCE}
+    assert kind.section != "noise" or drawn, (
+        f'{kind.__name__} says section = "noise", and states no change by chance that the section could draw: leave it '
+        "out"
+    )
+
+
 def test_what_is_said_falsely_of_chance_is_noticed() -> None:
     class Truthful(sf.AddNoise):
         truthful: ClassVar[bool] = True

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
+from sfumato.errors import DataError
 from sfumato.measure.alignment import align_originals
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.codes.c45_equality import count_c45_differences, is_same_c45_tree
@@ -143,6 +144,13 @@ checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: l
 
 def _read_learner_cells(table: Table, target: str, columns: tuple[str, ...]) -> tuple[Singles, Ints]:
     """The cells as a learner sees them, and the classes as numbers."""
+    words = [
+        name for name in columns if not (table.frame[name].dtype.is_numeric() or table.frame[name].dtype.is_temporal())
+    ]
+    if words:
+        raise DataError(
+            f'{table.source}: codes for trees are numbers, and "{words[0]}" holds {table.frame[words[0]].dtype}'
+        )
     cells = table.frame.select(pl.col(columns).cast(pl.Float64)).to_numpy().astype(np.float32)
     return cells, table.frame[target].rank("dense").cast(pl.Int64).to_numpy()
 
