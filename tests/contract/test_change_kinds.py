@@ -176,6 +176,48 @@ def test_a_kind_that_hides_no_cell_shows_all_of_each(kind: ChangeKind) -> None:
     )
 
 
+SMALL_WORDS = {"of", "or", "and", "the", "a", "by", "in", "under", "may", "be", "some", "from", "instead", "one"}
+
+
+def list_stems(text: str) -> set[str]:
+    """The first letters of each word that says something."""
+    return {word[:5].rstrip("s") for word in re.findall(r"[a-z]+", text.casefold()) if word not in SMALL_WORDS}
+
+
+def explain_foreign_words(words: str, said: str) -> str:
+    """Why the words of a kind could be of another change than what a method says of it; empty if they are not."""
+    stems = list_stems(words)
+    foreign = stems - list_stems(said)
+    if 2 * len(foreign) <= len(stems):
+        return ""
+    return (
+        f'"{words}" has hardly a word of what the method says of it in its docstring and its claims: say the same in '
+        "the same words, so that whoever reads both can compare them"
+    )
+
+
+OF_EVERY_METHOD = {ChangeKind.KEPT, ChangeKind.DROPPED, ChangeKind.BLANKED, ChangeKind.OTHER}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ChangeKind if kind not in OF_EVERY_METHOD], ids=str)
+def test_the_words_of_a_kind_are_those_of_a_method(kind: ChangeKind) -> None:
+    said = [
+        " ".join([method.__name__, method.__doc__ or "", *(claim.meaning for claim in made.release.claims)])
+        for method in METHODS
+        for made in make_all(method)
+        if any(change.kind is kind for change in made.release.changes)
+    ]
+    wrong = explain_foreign_words(kind.meaning.words, " ".join(said)) if said else ""
+    assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
+
+
+def test_foreign_words_are_noticed() -> None:
+    said = "Every published text is the first 2 letters of the true one."
+    assert explain_foreign_words("first or last letters", said) == ""
+    for words in ("whole words", "values of at least five rows"):
+        assert "hardly a word" in explain_foreign_words(words, said)
+
+
 KEEPING = {
     "left", "kept", "not", "unchanged", "visible", "shown", "right", "alike", "depend", "data", "stand", "still",
 }  # fmt: skip
