@@ -144,14 +144,14 @@ checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: l
 
 def _read_learner_cells(table: Table, target: str, columns: tuple[str, ...]) -> tuple[Singles, Ints]:
     """The cells as a learner sees them, and the classes as numbers."""
-    words = [
-        name for name in columns if not (table.frame[name].dtype.is_numeric() or table.frame[name].dtype.is_temporal())
-    ]
-    if words:
+    try:
+        cells = table.frame.select(pl.col(columns).cast(pl.Float64)).to_numpy().astype(np.float32)
+    except pl.exceptions.PolarsError:  # its message shows cells
+        words = [name for name in columns if table.frame[name].dtype == pl.String]
+        names = ", ".join(f'"{name}"' for name in words or columns)
         raise DataError(
-            f'{table.source}: codes for trees are numbers, and "{words[0]}" holds {table.frame[words[0]].dtype}'
-        )
-    cells = table.frame.select(pl.col(columns).cast(pl.Float64)).to_numpy().astype(np.float32)
+            f"{table.source}: learners take numbers, and {names} holds others; drop it or code it"
+        ) from None
     return cells, table.frame[target].rank("dense").cast(pl.Int64).to_numpy()
 
 
