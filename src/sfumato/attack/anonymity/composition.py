@@ -103,8 +103,12 @@ class Composition(Attack):
                 "people_in_both": int(both.sum()),
                 "exposed_by_one": int(before.sum()),
                 "newly_exposed": int((exposed & ~before).sum()),
-                "average_candidates_before": _average_counts([comparison.before[both] for comparison in comparisons]),
-                "average_candidates_after": _average_counts([comparison.after[both] for comparison in comparisons]),
+                "average_candidates_before": _average_counts(
+                    [comparison.first_counts[both] for comparison in comparisons]
+                ),
+                "average_candidates_after": _average_counts(
+                    [comparison.common_counts[both] for comparison in comparisons]
+                ),
                 "columns": list(names),
             },
         )
@@ -152,9 +156,9 @@ class _ReleaseComparison:
 
     in_both: Flags
     """Who fits some row in each release."""
-    before: Ints
+    first_counts: Ints
     """How many values the first release leaves."""
-    after: Ints
+    common_counts: Ints
     """How many values both leave."""
     exposed: Flags
     """Whose one value in common is theirs."""
@@ -176,12 +180,12 @@ def _compare_releases(
     comparisons = []
     for name in names:
         tally, two = mine.tally(published, people, name), theirs.tally(other, people, name)
-        before, alone = mine.spread_to_people(tally.distinct, 0), _flag_exposed_alone(tally)
-        counts_after, exposed = before.copy(), alone.copy()
+        first_counts, alone = mine.spread_to_people(tally.distinct, 0), _flag_exposed_alone(tally)
+        common_counts, exposed = first_counts.copy(), alone.copy()
         shared, only = _intersect_value_sets(tally, two, mine.of_person[in_both], theirs.of_person[in_both])
         agree = np.flatnonzero(in_both)[shared > 0]  # if nothing is in both, one of them is not truthful
-        counts_after[agree], exposed[agree] = shared[shared > 0], (only == tally.truth[in_both])[shared > 0]
-        comparisons.append(_ReleaseComparison(in_both, before, counts_after, exposed, alone, tally.truth == 0))
+        common_counts[agree], exposed[agree] = shared[shared > 0], (only == tally.truth[in_both])[shared > 0]
+        comparisons.append(_ReleaseComparison(in_both, first_counts, common_counts, exposed, alone, tally.truth == 0))
     return comparisons
 
 

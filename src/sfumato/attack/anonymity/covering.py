@@ -127,7 +127,7 @@ def _mark_covered_values(
         unknown = np.ones(len(distinct), dtype=np.bool_)
         bits[:-2] |= _pack(nothing[label_index])
     bits[-2], bits[-1] = _pack(everything[label_index]), _pack(unknown[label_index])
-    return bits, [ordered[place] for place in used.tolist()]
+    return bits, [ordered[position] for position in used.tolist()]
 
 
 def _mark_runs(cover: LabelCover, label_index: Ints, used: Ints) -> Words:

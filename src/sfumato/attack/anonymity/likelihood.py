@@ -58,13 +58,13 @@ class NumberPrice:
 
     def compute_costs(self, people: slice) -> Floats:
         """People × rows, as the kernel computes one by one."""
-        known, (scale, wall, one, both) = self.theirs[people, None], self.law
+        known, (scale, wall, blank_cost, both) = self.theirs[people, None], self.law
         gap = np.maximum(np.maximum(self.low - known, known - self.high), 0.0)
         ratio = gap / (scale or 1.0)
         costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
         costs = np.where(gap > 0, wall, 0.0) if scale == 0 else costs
         unknown, blank = np.isnan(known), np.isnan(self.low)
-        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both, one), costs))
+        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both, blank_cost), costs))
 
     @property
     def sharpness(self) -> float:
@@ -170,22 +170,22 @@ def price_answers(channel: AnswerChannel) -> Pricing:
     def price(column: KnownColumn) -> Price:
         texts = column.labels.texts
         if channel.one_answer:
-            said = channel.code_answers(texts)
-            odds = channel.build_matrix()[np.maximum(said, 0)]
+            answers = channel.code_answers(texts)
+            odds = channel.build_matrix()[np.maximum(answers, 0)]
         else:
             bits = np.zeros((len(texts), len(channel.categories)))
             bits[texts.is_not_null().to_numpy()] = channel.read_bits(texts)
             p, q = np.clip([channel.p, channel.q], 1e-12, 1 - 1e-12)
             odds = np.where(bits == 1, p / q, (1 - p) / (1 - q))
-            said = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
+            answers = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
         costs_of_truth = -np.log(np.maximum(odds.T / max(float(odds.max(initial=0.0)), 1e-12), 1e-12))
 
         def compute_costs(label: LabelColumn, values: pl.Series) -> Floats:
             truth = channel.code_answers(values)
             costs = costs_of_truth[np.maximum(truth, 0)]
             # Who gave no answer, or is no category, is known by it.
-            unheard = (truth < 0)[:, None] | (said < 0)
-            return np.where(unheard, np.where(truth[:, None] == said, 0.0, _DIFFERS), costs)
+            unheard = (truth < 0)[:, None] | (answers < 0)
+            return np.where(unheard, np.where(truth[:, None] == answers, 0.0, _DIFFERS), costs)
 
         return _tabulate(column, compute_costs)
 
@@ -203,7 +203,10 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
             given = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
             theirs, ours = (
                 turn[number, : number + 1] @ np.stack([read_numbers(part) for part in parts])
-                for parts in ([one.values for one in given], [one.cells for one in given])
+                for parts in (
+                    [known_column.values for known_column in given],
+                    [known_column.cells for known_column in given],
+                )
             )
             return NumberPrice(theirs, ours, ours, (1.0, 0.0, _DIFFERS, 0.0))
 
@@ -239,9 +242,9 @@ def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice 
     theirs = _read_values(column.values)
     if theirs is None:
         return None
-    one = _DIFFERS if wall == 0 else wall
-    apart = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (one, one)}
-    law = (scale, wall, *apart.get(column.missing, (one, 0.0)))
+    blank_cost = _DIFFERS if wall == 0 else wall
+    apart = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (blank_cost, blank_cost)}
+    law = (scale, wall, *apart.get(column.missing, (blank_cost, 0.0)))
     in_time = not column.values.dtype.is_numeric()
     if column.cells.dtype.is_numeric():
         ours = read_numbers(column.cells)
@@ -273,5 +276,5 @@ def _price_equality(column: KnownColumn, denied: float) -> NumberPrice:
     ours = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
     low, high = np.where(hidden, -np.inf, ours), np.where(hidden, np.inf, ours)
     both = 0.0 if column.missing is Missing.OWN_VALUE else denied
-    one, both = (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied, both)
-    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied, one, both))
+    blank_cost, both = (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied, both)
+    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied, blank_cost, both))

@@ -61,8 +61,8 @@ class Links:
         for order, start, count in self.parts:
             places = _find_only_places(order, int(rows.max(initial=-1)) + 1)
             if places is not None:
-                place = places[rows]
-                inside |= (start <= place) & (place < start + count)
+                positions = places[rows]
+                inside |= (start <= positions) & (positions < start + count)
                 continue
             # Two people's rows are the same list or lists apart, so a place in the order belongs to one list.
             begins = np.unique(start[count > 0])

@@ -18,15 +18,15 @@ def match_keys(sought: Places, keys: Places, rows: Places) -> tuple[Places, Plac
     width = int(keys.max(initial=-1)) + 1
     if width <= _DENSE * max(len(keys), len(sought)):
         return _match_dense_keys(sought, keys, rows, width)
-    at = np.argsort(keys, kind="stable")
-    ordered = keys[at]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else at
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else order
     groups, sizes = ordered[begins], np.diff(begins, append=len(keys))
-    place = np.minimum(np.searchsorted(groups, sought), max(len(groups) - 1, 0))
-    is_met = groups[place] == sought if len(groups) else np.zeros(len(sought), dtype=np.bool_)
-    place[~is_met] = 0
-    start, count = (values[place] if len(groups) else np.zeros_like(place) for values in (begins, sizes))
-    return rows[at], np.where(is_met, start, 0), np.where(is_met, count, 0)
+    group = np.minimum(np.searchsorted(groups, sought), max(len(groups) - 1, 0))
+    is_met = groups[group] == sought if len(groups) else np.zeros(len(sought), dtype=np.bool_)
+    group[~is_met] = 0
+    start, count = (values[group] if len(groups) else np.zeros_like(group) for values in (begins, sizes))
+    return rows[order], np.where(is_met, start, 0), np.where(is_met, count, 0)
 
 
 def _match_dense_keys(sought: Places, keys: Places, rows: Places, width: int) -> tuple[Places, Places, Places]:
@@ -39,9 +39,9 @@ def _match_dense_keys(sought: Places, keys: Places, rows: Places, width: int) ->
     kind = _choose_kind(rows)
     order = rows.astype(kind)[np.argsort(short, kind="stable")]
     del short
-    place = np.where((sought >= 0) & (sought < width), sought, width)  # after the last, where nothing is
+    slot = np.where((sought >= 0) & (sought < width), sought, width)  # after the last, where nothing is
     begins = np.append(np.where(counts > 0, np.cumsum(counts) - counts, 0), 0).astype(kind)
-    return order, begins[place], np.append(counts, 0).astype(kind)[place]
+    return order, begins[slot], np.append(counts, 0).astype(kind)[slot]
 
 
 def shorten_part(part: tuple[Places, Places, Places]) -> tuple[Places, Places, Places]:

@@ -181,8 +181,8 @@ class LabelColumn:
             return inside
         if level == _SET:
             inside = np.zeros((len(texts), len(here)), dtype=np.bool_)
-            found = pl.DataFrame({"text": texts}).with_row_index("at").join(self._members, on="text")
-            inside[found["at"].to_numpy(), found["set"].to_numpy()] = True
+            pairs = pl.DataFrame({"text": texts}).with_row_index("at").join(self._members, on="text")
+            inside[pairs["at"].to_numpy(), pairs["set"].to_numpy()] = True
             return inside
         assert self.hierarchy is not None
         above = {row[0]: row[level] for row in self.hierarchy.rows}

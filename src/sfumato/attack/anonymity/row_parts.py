@@ -23,8 +23,8 @@ def group_equal_rows(columns: Sequence[Places], most: int) -> list[Ints] | None:
         present = np.flatnonzero(np.bincount(pairs))
         if len(present) > most:
             return None
-        place = np.zeros(int(present[-1]) + 1 if len(present) else 0, dtype=np.uint16)
-        place[present] = np.arange(len(present))
-        kinds = place[pairs]
+        kind_of_pair = np.zeros(int(present[-1]) + 1 if len(present) else 0, dtype=np.uint16)
+        kind_of_pair[present] = np.arange(len(present))
+        kinds = kind_of_pair[pairs]
     parts = [np.flatnonzero(kinds == kind) for kind in range(int(kinds.max(initial=0)) + 1)]
     return sorted(parts, key=lambda rows: int(rows[0])) if len(kinds) else []

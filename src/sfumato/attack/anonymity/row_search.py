@@ -148,27 +148,27 @@ def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints
     """How many rows cost each person least, and which: rows that a truthful column rules out are passed over."""
     from sfumato.kernels.anonymity.likeliest import LabelCosts, NumberCosts, list_cheapest_rows
 
-    numbers = sorted((one for one in prices if isinstance(one, NumberPrice)), key=lambda one: -one.sharpness)
-    labels = [one for one in prices if isinstance(one, LabelPrice)]
+    numbers = sorted((price for price in prices if isinstance(price, NumberPrice)), key=lambda price: -price.sharpness)
+    labels = [price for price in prices if isinstance(price, LabelPrice)]
     theirs, ours, is_blocked = _number_blocks(labels, people, rows)
     can_sweep = bool(numbers) and numbers[0].sharpness > 0
     order = np.lexsort((numbers[0].low, ours)) if can_sweep else np.argsort(ours, kind="stable")
     first, last = (np.searchsorted(ours[order], theirs, side) for side in ("left", "right"))
     whole = ~is_blocked | (first == last)
     first, last = np.where(whole, 0, first), np.where(whole, rows, last)
-    sizes = np.asarray([one.costs.size for one in labels], dtype=np.int64)
-    layout = np.column_stack([np.cumsum(sizes) - sizes, [one.costs.shape[1] for one in labels]]) if labels else None
+    sizes = np.asarray([price.costs.size for price in labels], dtype=np.int64)
+    layout = np.column_stack([np.cumsum(sizes) - sizes, [price.costs.shape[1] for price in labels]]) if labels else None
     counts, cheapest = list_cheapest_rows(
         NumberCosts(
-            _stack([one.theirs for one in numbers], people),
-            _stack([one.low[order] for one in numbers], rows),
-            _stack([one.high[order] for one in numbers], rows),
-            np.asarray([one.law for one in numbers], dtype=np.float64).reshape(-1, 4),
+            _stack([price.theirs for price in numbers], people),
+            _stack([price.low[order] for price in numbers], rows),
+            _stack([price.high[order] for price in numbers], rows),
+            np.asarray([price.law for price in numbers], dtype=np.float64).reshape(-1, 4),
         ),
         LabelCosts(
-            _stack([one.theirs for one in labels], people).astype(np.int64),
-            _stack([one.ours[order] for one in labels], rows).astype(np.int64),
-            np.concatenate([np.zeros(0, np.float32), *(one.costs.ravel().astype(np.float32) for one in labels)]),
+            _stack([price.theirs for price in labels], people).astype(np.int64),
+            _stack([price.ours[order] for price in labels], rows).astype(np.int64),
+            np.concatenate([np.zeros(0, np.float32), *(price.costs.ravel().astype(np.float32) for price in labels)]),
             np.zeros((0, 2), dtype=np.int64) if layout is None else layout.astype(np.int64),
         ),
         first.astype(np.int64),

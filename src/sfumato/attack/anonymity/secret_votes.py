@@ -41,8 +41,8 @@ class SecretVotes:
         lengths = np.diff(first)[classes]
         pairs = expand_ranges(first[classes], lengths)
         votes = np.repeat(persons, lengths) * width + keys[pairs] % width
-        distinct, place = np.unique(votes, return_inverse=True)
-        counts = np.bincount(place, weights=times[pairs])
+        distinct, vote_index = np.unique(votes, return_inverse=True)
+        counts = np.bincount(vote_index, weights=times[pairs])
         return self._elect(distinct // width, distinct % width, counts, len(people))
 
     def _elect(self, persons: Ints, labels: Ints, counts: Floats | Ints, people: int) -> Ints:

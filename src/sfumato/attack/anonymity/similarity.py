@@ -106,7 +106,7 @@ class Similarity(Attack):
         if self.column not in people.frame.columns:
             people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
         view = self._make_view(look_up_candidates(published, people), published, people)
-        conclusions = [view.said(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
+        conclusions = [view.conclude(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
         return [conclusions[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
 
     def _count_disclosed_meanings(self, links: Links, published: Table, people: Table) -> int:
@@ -133,7 +133,7 @@ class _SimilarityView:
     """For which people the thing that their set says, if it says one, is true."""
     blind: int
     """For how many the best guess without looking is true."""
-    said: Callable[[int], Conclusion]
+    conclude: Callable[[int], Conclusion]
 
 
 def _group_by_meaning(

@@ -25,15 +25,15 @@ from sfumato.errors import DataError
 _DIGITS = 12
 
 
-def explain_unsupported(attack: Attack, sensitive: tuple[str, ...], drawn: Collection[str] = ()) -> str | None:
-    """Why an attack cannot run by classes alone; None if it can. In some columns, cells may be `drawn`."""
+def explain_unsupported(attack: Attack, sensitive: tuple[str, ...], drawn_columns: Collection[str] = ()) -> str | None:
+    """Why an attack cannot run by classes alone; None if it can. In `drawn_columns`, cells may be drawn."""
     if isinstance(attack, Linking):
         return "linking with knowledge or external" if attack.knowledge or attack.external else None
     if isinstance(attack, Homogeneity):
-        one = attack.column is not None or len(sensitive) == 1
-        if not one:
+        is_single = attack.column is not None or len(sensitive) == 1
+        if not is_single:
             return "homogeneity without a column, if several are sensitive"
-        return "homogeneity of a randomized column" if (attack.column or sensitive[0]) in drawn else None
+        return "homogeneity of a randomized column" if (attack.column or sensitive[0]) in drawn_columns else None
     return str(attack.model_dump()["attack"])
 
 
@@ -74,8 +74,8 @@ def _link(table: StoredTable) -> Outcome:
 def _compare_classes(attack: Homogeneity, published: StoredTable, column: str, blanked: pl.DataFrame | None) -> Outcome:
     """In each class, whether enough rows have the same value; then those who have it are found out."""
     names = list(published.quasi_identifying)
-    counted = published.rows.count_rows([*names, column])
-    frame = counted.frame.with_columns(pl.Series("\0count", counted.counts))
+    row_counts = published.rows.count_rows([*names, column])
+    frame = row_counts.frame.with_columns(pl.Series("\0count", row_counts.counts))
     classes = frame.group_by(names).agg(
         pl.col("\0count").sum().alias("\0size"),
         pl.col("\0count").max().alias("\0most"),
@@ -98,9 +98,9 @@ def _compare_classes(attack: Homogeneity, published: StoredTable, column: str, b
 
 def _count_commonest(published: StoredTable, column: str, blanked: pl.DataFrame | None) -> int:
     """How many people have the value that is published most often."""
-    counted = published.count_values(column)
-    texts = spell_cells(counted.frame[column])
-    shown = pl.DataFrame({"value": texts, "n": counted.counts}).drop_nulls()
+    value_counts = published.count_values(column)
+    texts = spell_cells(value_counts.frame[column])
+    shown = pl.DataFrame({"value": texts, "n": value_counts.counts}).drop_nulls()
     if not shown.height:
         return 0
     commonest, count = shown.sort(["n", "value"], descending=[True, False]).row(0)

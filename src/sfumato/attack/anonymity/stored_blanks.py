@@ -24,20 +24,20 @@ def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:
     def select_batch(batch: pl.DataFrame, first: int) -> tuple[int, list[pl.DataFrame]]:
         return first, list(_select_fitting(batch.group_by(names).len(COUNT), known))
 
-    for done, found in rows.examine_batches(select_batch, names):
+    for done, frames in rows.examine_batches(select_batch, names):
         report_progress("looking people up", done, rows.height)
-        parts += found
+        parts += frames
     empty = pl.DataFrame(schema={**{name: rows.schema[name] for name in names}, COUNT: pl.UInt32})
     return sort_counts(pl.concat([empty, *parts]).group_by(names).agg(pl.col(COUNT).sum()))
 
 
-def _select_fitting(counted: pl.DataFrame, people: pl.DataFrame) -> Iterator[pl.DataFrame]:
+def _select_fitting(row_counts: pl.DataFrame, people: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """The counted rows that agree with somebody in all that they show; by kinds of rows, which show the same columns.
 
     A person of whom a column is not known fits whatever is shown in it.
     """
     names = people.columns
-    for shown, rows in _split_by_known(counted, names):
+    for shown, rows in _split_by_known(row_counts, names):
         fitting = [rows.clear()]
         for known, some in _split_by_known(people, names):
             both = [name for name in shown if name in known]

@@ -85,24 +85,26 @@ class _CoveredPeople(NamedTuple):
         secret: str | None = None,
     ) -> _CoveredPeople:
         names = published.quasi_identifying
-        counted = _count_classes(published, changes)
-        classes = published.rows.estimate_tuples(names) if counted is None else len(counted.counts)
+        class_counts = _count_classes(published, changes)
+        classes = published.rows.estimate_tuples(names) if class_counts is None else len(class_counts.counts)
         most = max(_FEWEST_TRIED, _MOST_PAIRS // max(classes, 1))
-        drawn = _draw_rows(len(published), most)
+        sample = _draw_rows(len(published), most)
         known, shown = [], []
         begin = 0
-        for before, after in align_batches(original.rows, published.rows, taken, "looking people up"):
-            rows = drawn[np.searchsorted(drawn, begin) : np.searchsorted(drawn, begin + after.height)] - begin
-            known.append(before.select(names if secret is None else [*names, secret])[rows])
-            shown.append(after.select(names)[rows])
-            begin += after.height
-        if counted is None:
-            counted = count_fitting_classes(published.rows, pl.concat(known).select(names))
-        numbered = counted.frame.with_row_index(_CLASS)
+        for original_batch, published_batch in align_batches(original.rows, published.rows, taken, "looking people up"):
+            rows = (
+                sample[np.searchsorted(sample, begin) : np.searchsorted(sample, begin + published_batch.height)] - begin
+            )
+            known.append(original_batch.select(names if secret is None else [*names, secret])[rows])
+            shown.append(published_batch.select(names)[rows])
+            begin += published_batch.height
+        if class_counts is None:
+            class_counts = count_fitting_classes(published.rows, pl.concat(known).select(names))
+        numbered = class_counts.frame.with_row_index(_CLASS)
         own = pl.concat(shown).join(numbered, on=list(names), how="left", maintain_order="left", nulls_equal=True)
-        release = Release(published.outline.with_frame(counted.frame), None, (), {}, changes=changes)
+        release = Release(published.outline.with_frame(class_counts.frame), None, (), {}, changes=changes)
         people = original.outline.with_frame(pl.concat(known))
-        return cls(published, release, counted.counts, people, own[_CLASS].cast(pl.Int64).to_numpy())
+        return cls(published, release, class_counts.counts, people, own[_CLASS].cast(pl.Int64).to_numpy())
 
     def count_rows(self, links: Links) -> Ints:
         """How many rows fit each person."""
@@ -163,15 +165,15 @@ def _learn(attack: Homogeneity, covered: _CoveredPeople, name: str) -> Outcome:
         return float(_Agreement.of(CandidateSets.of(links), values, attack.share).flag_learnt(values).sum())
 
     links, _ = choose_candidates(covered.release, covered.people, count=count_learnt)
-    found = _Agreement.of(CandidateSets.of(links), values, attack.share)
+    agreement = _Agreement.of(CandidateSets.of(links), values, attack.share)
     return Outcome(
         attempts=len(covered.people),
-        successes=int(found.flag_learnt(values).sum()),
+        successes=int(agreement.flag_learnt(values).sum()),
         baseline=int((values.truth == 0).sum()),
         facts={
-            "homogeneous_classes": int(found.agree.sum()),
-            "classes": len(found.agree),
-            "people_in_them": int(found.sets.spread_to_people(found.agree).sum()),
+            "homogeneous_classes": int(agreement.agree.sum()),
+            "classes": len(agreement.agree),
+            "people_in_them": int(agreement.sets.spread_to_people(agreement.agree).sum()),
             "columns": [name],
         },
     )
@@ -200,11 +202,11 @@ class _ClassValues(NamedTuple):
             codes = spell_cells(cells).replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
             return codes.fill_null(missing).to_numpy().astype(np.int64)
 
-        counted = published.rows.count_rows([*names, name])
-        of_class = counted.frame.select(pl.struct(names).rle_id()).to_series().to_numpy()
+        value_counts = published.rows.count_rows([*names, name])
+        of_class = value_counts.frame.select(pl.struct(names).rle_id()).to_series().to_numpy()
         first = np.searchsorted(of_class, np.arange(len(covered.sizes) + 1))
-        codes, truth = encode(counted.frame[name], len(known)), encode(covered.people.frame[name], -1)
-        return cls(first.astype(np.int64), codes, counted.counts, truth)
+        codes, truth = encode(value_counts.frame[name], len(known)), encode(covered.people.frame[name], -1)
+        return cls(first.astype(np.int64), codes, value_counts.counts, truth)
 
 
 class _Agreement(NamedTuple):

@@ -123,13 +123,13 @@ def _try_recoded(release: Release, people: Table, names: Sequence[str], recoding
 
 def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> Iterator[LookUp]:
     published: Table = release.data
-    found = linked(published, people, names)
+    links = linked(published, people, names)
 
     def cover(chosen: Sequence[str]) -> LookUp:
         return lambda others: linked(published, others, chosen)
 
     def cover_all(others: Table) -> Links:
-        return found if others is people else cover(names)(others)
+        return links if others is people else cover(names)(others)
 
     def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
         search = RowSearch(published, pricing, frozenset(columns.blanked))
@@ -139,8 +139,8 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     columns = _ColumnKinds.of(release, people, names, recoding)
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda others: match_equal(published, others, names).fill_from(cover_all(others))
-    if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
-        if len(people) != len(published) or _fit_more_than_equal_rows(found, published, names):
+    if len(columns.truthful) == len(names) and bool((links.counts > 0).all()):
+        if len(people) != len(published) or _fit_more_than_equal_rows(links, published, names):
             widths = _measure_widths(published, people, names)
             yield lambda others: cover_all(others).keep_cheapest(widths)
         return
@@ -151,9 +151,9 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
         yield weigh(columns.price_certain(release))
     if columns.loose:
         yield weigh(columns.price_all(release))
-    drawn = _list_columns_of(release, columns.loose, ChangeKind.DRAWN)
-    if drawn and len(drawn) < len(names):  # drawn values are nobody's
-        yield weigh({name: price for name, price in columns.price_all(release).items() if name not in drawn})
+    drawn_columns = _list_columns_of(release, columns.loose, ChangeKind.DRAWN)
+    if drawn_columns and len(drawn_columns) < len(names):  # drawn values are nobody's
+        yield weigh({name: price for name, price in columns.price_all(release).items() if name not in drawn_columns})
     if columns.loose or not laws:
         yield weigh(dict.fromkeys(names, price_agreement) | laws)
     yield weigh(dict.fromkeys(names, price_nearness))
@@ -184,7 +184,7 @@ class _ColumnKinds(NamedTuple):
     @classmethod
     def of(cls, release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> _ColumnKinds:
         laws = {*list_noisy_columns(release), *list_answered_columns(release)}
-        found: dict[str, list[str]] = {"truthful": [], "blanked": [], "law": [], "loose": []}
+        names_by_kind: dict[str, list[str]] = {"truthful": [], "blanked": [], "law": [], "loose": []}
         are_alike = True
         for name in names:
             labels = LabelColumn.of(release.data, name)
@@ -198,8 +198,8 @@ class _ColumnKinds(NamedTuple):
                 kind = "loose" if untrue - {ChangeKind.BLANKED} else "blanked" if untrue else "truthful"
             else:  # nothing is stated: cells are truthful if they may be
                 kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
-            found[kind].append(name)
-        chosen = {kind: tuple(columns) for kind, columns in found.items()}
+            names_by_kind[kind].append(name)
+        chosen = {kind: tuple(columns) for kind, columns in names_by_kind.items()}
         return cls(chosen["truthful"], chosen["blanked"], chosen["law"], chosen["loose"], are_alike)
 
     def price_certain(self, release: Release) -> dict[str, Pricing]:
@@ -237,12 +237,12 @@ def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Fl
     return widths
 
 
-def _fit_more_than_equal_rows(found: Links, published: Table, names: Sequence[str]) -> bool:
+def _fit_more_than_equal_rows(links: Links, published: Table, names: Sequence[str]) -> bool:
     """Whether more rows fit somebody than look like their own: if not, none of them is to be preferred."""
     keys, radix = pack_row_keys(published.frame, names)
     if radix > 4 * len(keys):
         keys = pl.Series(keys).rank("dense").to_numpy()
-    return bool((found.counts > np.bincount(keys)[keys]).any())
+    return bool((links.counts > np.bincount(keys)[keys]).any())
 
 
 def _gather(search: RowSearch, people: Table) -> Links:

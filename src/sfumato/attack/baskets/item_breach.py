@@ -75,10 +75,10 @@ class ItemBreach(Attack):
         held = _flag_items(truth, [known.names[line] for line in targets])
         held = held if rows is None else held[:, np.asarray(rows)]
         report_progress("naming baskets")
-        named = {way: self._name_baskets(known, targets, way) for way in known.list_ways(self.partners)}
-        right = {way: int((flags & held).sum()) for way, flags in named.items()}
+        guesses = {way: self._name_baskets(known, targets, way) for way in known.list_ways(self.partners)}
+        right = {way: int((flags & held).sum()) for way, flags in guesses.items()}
         best = max(right, key=right.__getitem__)
-        many, true = named[best].sum(axis=1), held.sum(axis=1)
+        many, true = guesses[best].sum(axis=1), held.sum(axis=1)
         return Outcome(
             attempts=int(true.sum()),
             successes=right[best],
@@ -95,19 +95,19 @@ class ItemBreach(Attack):
             return np.array([self._name_by_size(known, line, way) for line in targets], dtype=bool).reshape(
                 len(targets), known.shown.shape[1]
             )
-        named = np.zeros((len(targets), known.shown.shape[1]), dtype=bool)
+        guesses = np.zeros((len(targets), known.shown.shape[1]), dtype=bool)
         for row, line in enumerate(targets):
             together = [line, *known.list_partners(line, self.partners if way == "with_partners" else 0)]
             codes, likely = known.judge_patterns(together)
-            named[row] = likely[codes] >= self.posterior
-        return named
+            guesses[row] = likely[codes] >= self.posterior
+        return guesses
 
     def _name_by_size(self, known: _KnownItems, line: int, way: str) -> Flags:
         """Cut and paste: an item of a small basket is pasted more often, and a large basket holds more items."""
         assert known.distortion is not None and known.distortion.sizes is not None
         level, sizes = float(known.distortion.adds[0]), known.distortion.sizes
         mean = sum(size * count for size, count in sizes) / max(sum(count for _, count in sizes), 1)
-        named, begin = [np.zeros(0, dtype=bool)], 0
+        guesses, begin = [np.zeros(0, dtype=bool)], 0
         for size, count in sizes:
             part, begin = known.shown[line, begin : begin + count], begin + count
             pasted = known.distortion.compute_retention(size)
@@ -119,8 +119,8 @@ class ItemBreach(Attack):
             shown, hidden = pasted + (1 - pasted) * level, (1 - pasted) * (1 - level)
             yes = prior * shown / (prior * shown + (1 - prior) * level)
             no = prior * hidden / (prior * hidden + (1 - prior) * (1 - level)) if prior < 1 else 1.0
-            named.append(np.where(part, yes, no) >= self.posterior)
-        return np.concatenate(named)
+            guesses.append(np.where(part, yes, no) >= self.posterior)
+        return np.concatenate(guesses)
 
 
 class _KnownItems(NamedTuple):
@@ -145,13 +145,13 @@ class _KnownItems(NamedTuple):
             supports = np.bincount(data.codes, minlength=len(possible)) / max(len(data), 1)
         else:
             supports = np.clip(np.nan_to_num(estimate_item_supports(release)), 0.0, 1.0)
-        number = {name: place for place, name in enumerate(possible)}
+        number = {name: index for index, name in enumerate(possible)}
         asked = [str(item) for item in wanted or ()]
         if strange := sum(name not in number for name in asked):
             raise DataError(f"{strange} of the attack's `items` are not among the items that a basket can hold")
         order = np.argsort(-supports, kind="stable")[:most].tolist()
         places = list(dict.fromkeys([*(number[name] for name in asked), *order]))
-        names = [possible[place] for place in places]
+        names = [possible[index] for index in places]
         targets = list(range(len(asked) if asked else len(names)))
         shares = np.asarray(supports[places], dtype=np.float64)
         return cls(names, _flag_items(data, names), shares, targets, distortion, np.array(places, dtype=np.int64))
@@ -236,6 +236,6 @@ def _flag_items(baskets: Baskets, names: list[str]) -> Flags:
     flags: Any = np.zeros((len(names), len(baskets)), dtype=np.bool_)
     if len(lines):
         row = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
-        found = lines[baskets.codes]
-        flags[found[found >= 0], row[found >= 0]] = True
+        item_lines = lines[baskets.codes]
+        flags[item_lines[item_lines >= 0], row[item_lines >= 0]] = True
     return np.asarray(flags, dtype=np.bool_)

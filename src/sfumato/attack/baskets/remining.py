@@ -91,12 +91,12 @@ class Remining(Attack):
         hidden, unseen = targets - shown, [rule for rule in below if rule not in shown]
         guessed = max((hidden & set(nearest) for nearest in _list_nearest(unseen, below, thresholds, hidden)), key=len)
         seen = hidden & set(unseen)
-        drawn = min(len(hidden), len(unseen))
+        draws = min(len(hidden), len(unseen))
         short = count_one_basket_short(release.data, *self.choose_thresholds(release.method))
         return Outcome(
             attempts=len(targets),
             successes=len(targets & shown) + len(guessed),
-            baseline=round(drawn * len(seen) / len(unseen)) if unseen else 0,
+            baseline=round(draws * len(seen) / len(unseen)) if unseen else 0,
             control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
                 "visible": len(targets & shown),

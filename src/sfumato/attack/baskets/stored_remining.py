@@ -25,8 +25,9 @@ def run_stored_remining(attack: Remining, release: Release, original: StoredBask
     least = compute_least_count(attack.choose_thresholds(release.method)[0], len(original))
     lowest = min(ceil(least * (1 - Fraction(repr(attack.reach)))), least - 1)
     shown = take_frequent_items(published, max(1, lowest))
-    counted = attack.model_copy(update={"min_support": least})  # a share would be one of the baskets that were taken
-    return counted.run(replace(release, data=shown), take_frequent_items(original, least))
+    # A share would be one of the baskets that were taken.
+    counting_attack = attack.model_copy(update={"min_support": least})
+    return counting_attack.run(replace(release, data=shown), take_frequent_items(original, least))
 
 
 def count_stored_one_basket_short(data: StoredBaskets, support: int | float, confidence: float | None) -> int | None:

@@ -236,8 +236,8 @@ def _guess_by_best_column(question: AgreementQuestion, others: Sequence[int], be
         width, asking = question.widths[other], question.asking[other]
         common, count = find_commonest_values(question.answering[other], best.seen, width + 1, best.width)
         if (predicted := int(np.maximum(count[:width] - 1, 0).sum())) > most:
-            told = (count[asking] > 0) & (asking < width)
-            guess, most = np.where(told, common[asking], everyday[0]), predicted
+            is_known = (count[asking] > 0) & (asking < width)
+            guess, most = np.where(is_known, common[asking], everyday[0]), predicted
     return guess
 
 

@@ -64,8 +64,8 @@ class HeaviestWindow:
         """The weight of each window, from the running sums of the pieces."""
         weight = np.zeros((len(running), len(self.middles)))
         for share in _RIM if self.soft else (1.0,):
-            first, after = self._find_ends(share * self.reach)
-            weight += running[:, after] - running[:, first]
+            first, end = self._find_ends(share * self.reach)
+            weight += running[:, end] - running[:, first]
         return weight
 
     def estimate(self, published: Floats) -> Floats:

@@ -98,8 +98,8 @@ class LikeliestValue(ValueAttack):
             for steps, prior in zip(_SHARPER, column.reconstruct(bins, _SHARPER), strict=True):
                 priors[f" after {steps} steps on {bins} bins"] = prior
         guesses = {
-            f"{way}{after}": self._estimate_under(prior, column, rows, way)
-            for after, prior in priors.items()
+            f"{way}{suffix}": self._estimate_under(prior, column, rows, way)
+            for suffix, prior in priors.items()
             for way in _WINDOWS
         }
         return guesses | {"mode": self._estimate_under(priors[""], column, rows, "mode")}

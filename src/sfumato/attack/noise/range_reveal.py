@@ -83,8 +83,8 @@ class RangeReveal(NumberAttack):
         each = [(column, rows[which == position]) for position, column in enumerate(revealed)]
         middles = self._build_middle_frame(release, revealed)
         plain = [int(column.narrow(self.width, gaps=False)[mine].sum()) for column, mine in each]
-        found = [int(column.narrow(self.width)[mine].sum()) for column, mine in each]
-        right = sum(map(max, found, plain))
+        gap_hits = [int(column.narrow(self.width)[mine].sum()) for column, mine in each]
+        right = sum(map(max, gap_hits, plain))
         return Outcome(
             attempts=len(rows),
             successes=right,

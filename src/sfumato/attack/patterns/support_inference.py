@@ -131,7 +131,7 @@ class _TruePatternCounts:
     def __init__(self, baskets: Baskets) -> None:
         self._baskets = baskets
         self._rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
-        self._place = {str(item): code for code, item in enumerate(baskets.items)}
+        self._code_of = {str(item): code for code, item in enumerate(baskets.items)}
         self._held: dict[str, Flags] = {}
 
     def count(self, pattern: Conjunction) -> int:
@@ -145,6 +145,6 @@ class _TruePatternCounts:
     def _find_holding_baskets(self, name: str) -> Flags:
         if name not in self._held:
             held = np.zeros(len(self._baskets), dtype=bool)
-            held[self._rows[self._baskets.codes == self._place.get(name, -1)]] = True
+            held[self._rows[self._baskets.codes == self._code_of.get(name, -1)]] = True
             self._held[name] = held
         return self._held[name]

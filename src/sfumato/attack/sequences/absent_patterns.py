@@ -97,14 +97,14 @@ def _rank_chains(names: list[str], occurs: Flags, ordered: FloatGrid, shares: Fl
         np.minimum(np.minimum(first, second), around),
         common[:, None, None] * common[None, :, None] * common[None, None, :],
     ):
-        yield [tuple((names[place],) for place in places) for places in _list_highest(score, possible)]
+        yield [tuple((names[index],) for index in places) for places in _list_highest(score, possible)]
 
 
 def _list_highest(scores: Floats | FloatGrid, possible: Flags) -> list[tuple[int, ...]]:
     """The places of the highest scores above 0, of those that are possible."""
     asked = np.where(possible, scores, 0.0)
     order = np.argsort(-asked, axis=None, kind="stable")[: min(_SUSPECTS, int((asked > 0).sum()))]
-    return [tuple(int(place) for place in places) for places in zip(*np.unravel_index(order, asked.shape), strict=True)]
+    return [tuple(int(index) for index in places) for places in zip(*np.unravel_index(order, asked.shape), strict=True)]
 
 
 def _blur_others(published: Sequences, names: list[str]) -> Sequences:

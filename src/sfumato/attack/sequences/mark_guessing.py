@@ -75,22 +75,22 @@ class MarkGuessing(Attack):
         if rows is None and len(published) != len(truth):
             raise DataError(f"{len(published)} published sequences cannot be compared with {len(truth)} originals")
         report_progress("guessing marks")
-        before, after = _list_rows(truth), _list_rows(published)
-        targets, is_told = self._list_targets(release, before), release.details.get("marks") is not None
-        contexts = _Contexts.of(after)
+        true_rows, published_rows = _list_rows(truth), _list_rows(published)
+        targets, is_told = self._list_targets(release, true_rows), release.details.get("marks") is not None
+        contexts = _Contexts.of(published_rows)
         suspected = _guess_secrets(release) if is_told else []
         hits = [0] * (1 + len(suspected))
-        places = {owner: place for place, owner in enumerate(owners)}
+        places = {owner: index for index, owner in enumerate(owners)}
         by_row: dict[int, list[_Target]] = {}
         for target in targets:
             by_row.setdefault(target.row, []).append(target)
         for row, missing in by_row.items():
-            seen = after[places[row]] if row in places else []
+            seen = published_rows[places[row]] if row in places else []
             without = [element - {MARK} for element in seen]
             openings = [(_Openings.of(without, secrets), _Openings.of(seen, secrets)) for secrets in suspected]
-            for target, neighbours in _align(before[row], seen, missing, is_told=is_told):
+            for target, neighbours in _align(true_rows[row], seen, missing, is_told=is_told):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
-                if not is_told and len(neighbours.here) == len(before[row][target.position]):
+                if not is_told and len(neighbours.here) == len(true_rows[row][target.position]):
                     guesses = [target.item in neighbours.here] * len(hits)
                 else:
                     choices = [None, *(_list_completing(both, neighbours) for both in openings)]
@@ -132,9 +132,9 @@ class _Neighbours(NamedTuple):
     left: frozenset[str] | None
     here: frozenset[str]
     right: frozenset[str] | None
-    before: int = 0
+    left_end: int = 0
     """How many published elements lie before the place."""
-    after: int = 0
+    right_start: int = 0
     """The first published element behind it."""
 
 
@@ -150,19 +150,19 @@ class _Contexts(NamedTuple):
     def of(cls, rows: list[Row]) -> _Contexts:
         contexts = cls({}, {}, {}, Counter())
         for row in rows:
-            for place, element in enumerate(row):
+            for position, element in enumerate(row):
                 items = element - {MARK}
                 contexts.total.update(items)
-                left = row[place - 1] - {MARK} if place else frozenset()
-                right = row[place + 1] - {MARK} if place + 1 < len(row) else frozenset()
+                left = row[position - 1] - {MARK} if position else frozenset()
+                right = row[position + 1] - {MARK} if position + 1 < len(row) else frozenset()
                 for item in items:
-                    for one in left:
-                        contexts.behind.setdefault(one, Counter())[item] += 1
+                    for neighbour in left:
+                        contexts.behind.setdefault(neighbour, Counter())[item] += 1
                     for other in right:
                         contexts.ahead.setdefault(other, Counter())[item] += 1
-                    for one in left:
+                    for neighbour in left:
                         for other in right:
-                            contexts.between.setdefault((one, other), Counter())[item] += 1
+                            contexts.between.setdefault((neighbour, other), Counter())[item] += 1
         return contexts
 
     def count_blind_hits(self, items: list[str]) -> int:
@@ -177,12 +177,12 @@ class _Contexts(NamedTuple):
         """
         left, right = (sorted(side - {MARK}) if side else [] for side in (neighbours.left, neighbours.right))
         votes: Counter[str] = Counter()
-        for one in left:
+        for neighbour in left:
             for other in right:
-                votes.update(self.between.get((one, other), {}))
+                votes.update(self.between.get((neighbour, other), {}))
         if not votes:
-            for one in left:
-                votes.update(self.behind.get(one, {}))
+            for neighbour in left:
+                votes.update(self.behind.get(neighbour, {}))
             for other in right:
                 votes.update(self.ahead.get(other, {}))
         for item in neighbours.here:  # what stands there was not taken out
@@ -215,7 +215,7 @@ class _Openings(NamedTuple):
             item
             for secret, ends, starts in zip(self.secrets, self.ends, self.starts, strict=True)
             for number, element in enumerate(secret)
-            if ends[number] <= neighbours.before and starts[number + 1] >= neighbours.after
+            if ends[number] <= neighbours.left_end and starts[number + 1] >= neighbours.right_start
             for item in element
             if item not in neighbours.here and neighbours.here.issuperset({*element} - {item})
         }
@@ -229,12 +229,12 @@ def _list_completing(both: tuple[_Openings, _Openings], neighbours: _Neighbours)
 
 def _match_first(row: Row, pattern: NamedPattern) -> list[int]:
     """For 0, 1, 2 … first elements of a pattern, the fewest elements of the row that hold them, or more than it has."""
-    ends, place = [0], 0
+    ends, position = [0], 0
     for element in pattern:
-        while place < len(row) and MARK not in row[place] and not row[place].issuperset(element):
-            place += 1
-        place += 1
-        ends.append(min(place, len(row) + 1))
+        while position < len(row) and MARK not in row[position] and not row[position].issuperset(element):
+            position += 1
+        position += 1
+        ends.append(min(position, len(row) + 1))
     return ends
 
 
@@ -273,69 +273,73 @@ def _list_rows(sequences: Sequences) -> list[Row]:
     return [[frozenset(map(str, element)) for element in row] for row in lists]
 
 
-def _align(before: Row, after: Row, missing: list[_Target], *, is_told: bool) -> Iterator[tuple[_Target, _Neighbours]]:
+def _align(
+    original: Row, published: Row, missing: list[_Target], *, is_told: bool
+) -> Iterator[tuple[_Target, _Neighbours]]:
     """Each missing item with what is published around it; who is not told where it was reads what stands there now."""
     taken: dict[int, set[str]] = {}
     for target in missing:
         taken.setdefault(target.position, set()).add(target.item)
-    rest = [element - taken.get(position, set()) for position, element in enumerate(before)]
-    is_in_place = is_told and len(after) == len(before)
-    place_of = {place: place for place in range(len(before))} if is_in_place else find_common_places(rest, after)
+    rest = [element - taken.get(position, set()) for position, element in enumerate(original)]
+    is_in_place = is_told and len(published) == len(original)
+    place_of = {index: index for index in range(len(original))} if is_in_place else find_common_places(rest, published)
     for target in missing:
-        left = max((place for position, place in place_of.items() if position < target.position), default=None)
-        right = min((place for position, place in place_of.items() if position > target.position), default=None)
+        left = max((index for position, index in place_of.items() if position < target.position), default=None)
+        right = min((index for position, index in place_of.items() if position > target.position), default=None)
         here = place_of.get(target.position)
         if here is None and not is_told:
-            first, stop = 0 if left is None else left + 1, len(after) if right is None else right
+            first, stop = 0 if left is None else left + 1, len(published) if right is None else right
             here = first if first < stop else None
         yield (
             target,
             _Neighbours(
-                None if left is None else after[left],
-                frozenset() if here is None else after[here] - {MARK},
-                None if right is None else after[right],
-                before=0 if left is None else left + 1,
-                after=len(after) if right is None else right,
+                None if left is None else published[left],
+                frozenset() if here is None else published[here] - {MARK},
+                None if right is None else published[right],
+                left_end=0 if left is None else left + 1,
+                right_start=len(published) if right is None else right,
             ),
         )
 
 
-def find_common_places(before: Row, after: Row) -> dict[int, int]:
+def find_common_places(original: Row, published: Row) -> dict[int, int]:
     """Where the elements of a sequence are published, as many as possible, in order; empty ones nowhere."""
-    if len(before) * len(after) > _COMPARED:
-        return _find_first_places(before, after)
-    kept = [[0] * (len(after) + 1) for _ in range(len(before) + 1)]
-    for position in range(len(before) - 1, -1, -1):
-        element, below, here = before[position], kept[position + 1], kept[position]
-        for place in range(len(after) - 1, -1, -1):
-            is_same = element and element <= after[place]
-            here[place] = max(below[place + 1] + 1 if is_same else 0, below[place], here[place + 1])
+    if len(original) * len(published) > _COMPARED:
+        return _find_first_places(original, published)
+    kept = [[0] * (len(published) + 1) for _ in range(len(original) + 1)]
+    for position in range(len(original) - 1, -1, -1):
+        element, below, here = original[position], kept[position + 1], kept[position]
+        for index in range(len(published) - 1, -1, -1):
+            is_same = element and element <= published[index]
+            here[index] = max(below[index + 1] + 1 if is_same else 0, below[index], here[index + 1])
     places: dict[int, int] = {}
-    position = place = 0
-    while position < len(before) and place < len(after):
+    position = index = 0
+    while position < len(original) and index < len(published):
         if (
-            before[position]
-            and before[position] <= after[place]
-            and kept[position][place] == kept[position + 1][place + 1] + 1
+            original[position]
+            and original[position] <= published[index]
+            and kept[position][index] == kept[position + 1][index + 1] + 1
         ):
-            places[position] = place
-            position, place = position + 1, place + 1
-        elif kept[position][place] == kept[position + 1][place]:
+            places[position] = index
+            position, index = position + 1, index + 1
+        elif kept[position][index] == kept[position + 1][index]:
             position += 1
         else:
-            place += 1
+            index += 1
     return places
 
 
-def _find_first_places(before: Row, after: Row) -> dict[int, int]:
+def _find_first_places(original: Row, published: Row) -> dict[int, int]:
     """The same for long sequences: each element where it first stands behind the one before, if anywhere."""
     places: dict[int, int] = {}
-    place = 0
-    for position, element in enumerate(before):
-        found = next((number for number in range(place, len(after)) if element and element <= after[number]), None)
-        if found is not None:
-            places[position] = found
-            place = found + 1
+    start = 0
+    for position, element in enumerate(original):
+        index = next(
+            (number for number in range(start, len(published)) if element and element <= published[number]), None
+        )
+        if index is not None:
+            places[position] = index
+            start = index + 1
     return places
 
 
@@ -343,11 +347,11 @@ def _count_in_strangers(control: Sequences, contexts: _Contexts, attempts: int) 
     """How many items of other people are guessed as well: knowledge about the population."""
     hits = tried = 0
     for row in _list_rows(control):
-        for place, element in enumerate(row):
+        for position, element in enumerate(row):
             if tried == attempts:
                 return hits
             tried += 1
-            left = row[place - 1] if place else None
-            right = row[place + 1] if place + 1 < len(row) else None
+            left = row[position - 1] if position else None
+            right = row[position + 1] if position + 1 < len(row) else None
             hits += contexts.guess(_Neighbours(left, frozenset(), right)) in element
     return hits

@@ -54,10 +54,10 @@ def mine_named(
 
     Of those in more sequences than `most`, only what may be part of another is ever looked up, and given.
     """
-    found = find_subsequences(sequences, least, longest, max_gap, window)
+    subsequences = find_subsequences(sequences, least, longest, max_gap, window)
     if most is not None:
-        found = found.take((found.supports <= most) | (np.diff(found.offsets) < longest))
-    patterns = zip(list_named_patterns(found), found.supports.tolist(), strict=True)
+        subsequences = subsequences.take((subsequences.supports <= most) | (np.diff(subsequences.offsets) < longest))
+    patterns = zip(list_named_patterns(subsequences), subsequences.supports.tolist(), strict=True)
     return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
 
 
@@ -112,16 +112,16 @@ def explain_marks(published: Sequences, mined: MinedPatterns, many: int) -> list
         # Of those that explain as many, one at its threshold, then the longer one, then the more suspect one.
         best = max(
             range(len(rest)),
-            key=lambda place: (
-                gains[place],
-                mined.below[suspects[rest[place]]].distance == 0,
-                measure_length(suspects[rest[place]]),
-                -rest[place],
+            key=lambda index: (
+                gains[index],
+                mined.below[suspects[rest[index]]].distance == 0,
+                measure_length(suspects[rest[index]]),
+                -rest[index],
             ),
         )
         chosen.append(rest.pop(best))
         open_rows &= ~held[chosen[-1]]
-    return [suspects[place] for place in chosen]
+    return [suspects[index] for index in chosen]
 
 
 def measure_length(pattern: NamedPattern) -> int:
@@ -159,9 +159,9 @@ def _expect(mined: MinedPatterns, pattern: NamedPattern) -> float:
 
 def _list_parts(pattern: NamedPattern) -> Iterator[NamedPattern]:
     """The pattern without one of its items, but not the empty one."""
-    for place, element in enumerate(pattern):
+    for position, element in enumerate(pattern):
         for number in range(len(element)):
             rest = element[:number] + element[number + 1 :]
-            part = (*pattern[:place], *((rest,) if rest else ()), *pattern[place + 1 :])
+            part = (*pattern[:position], *((rest,) if rest else ()), *pattern[position + 1 :])
             if part:
                 yield part

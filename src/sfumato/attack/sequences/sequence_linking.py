@@ -84,12 +84,17 @@ class SequenceLinking(Attack):
         for count in self.points:
             report_progress("looking for traces", count, self.points[-1])
             known = known_points.take(count)
-            after = _look_up(published, truth, known, people.published_rows)
+            published_candidates = _look_up(published, truth, known, people.published_rows)
             # Whether one is alone is all that is asked of the originals.
-            before = _look_up(originals, truth, known, people.rows, enough=2)
-            curve["unique_before"].append(_compute_share(before.flag_found()))
-            curve["unique_after"].append(_compute_share(after.flag_found()))
-            hits = int((after.holds_own & (chance.random(after.rows.size) * after.rows < 1)).sum())
+            original_candidates = _look_up(originals, truth, known, people.rows, enough=2)
+            curve["unique_before"].append(_compute_share(original_candidates.flag_found()))
+            curve["unique_after"].append(_compute_share(published_candidates.flag_found()))
+            hits = int(
+                (
+                    published_candidates.holds_own
+                    & (chance.random(published_candidates.rows.size) * published_candidates.rows < 1)
+                ).sum()
+            )
             if control is not None and strangers is not None and control_points is not None:
                 nobody = np.full(strangers.size, -1, dtype=np.int64)
                 others = _look_up(published, control, control_points.take(count), nobody)
@@ -146,11 +151,11 @@ class _Candidates:
 def _draw_people(release: Release, truth: Sequences, attempts: int, chance: np.random.Generator) -> _People:
     """People with a trace, and where each is in the release; whoever was dropped is looked for in vain."""
     published = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
-    place = np.full(len(truth), -1, dtype=np.int64)
+    published_rows = np.full(len(truth), -1, dtype=np.int64)
     inside = published < len(truth)
-    place[published[inside]] = np.flatnonzero(inside)
+    published_rows[published[inside]] = np.flatnonzero(inside)
     rows = _draw_strangers(truth, attempts, chance)
-    return _People(rows, place[rows])
+    return _People(rows, published_rows[rows])
 
 
 def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Generator) -> Ints:

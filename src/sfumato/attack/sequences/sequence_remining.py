@@ -96,12 +96,12 @@ class SequenceRemining(Attack):
             below |= {pattern: NearThreshold(0, 0) for names in absent for pattern in names}
             rankings += absent
         guessed = max((hidden & set(names[: len(hidden)]) for names in rankings), key=len)
-        drawn = min(len(hidden), len(below))
+        draws = min(len(hidden), len(below))
         seen = hidden & below.keys()
         return Outcome(
             attempts=len(targets),
             successes=len(shown) + len(guessed),
-            baseline=round(drawn * len(seen) / len(below)) if below else 0,
+            baseline=round(draws * len(seen) / len(below)) if below else 0,
             control=None
             if control is None
             else sum(

@@ -55,27 +55,27 @@ class _MarkedRows(NamedTuple):
     """What some sequences with marks hold: rows × items."""
 
     names: list[str]
-    before: Flags
+    precedes: Flags
     """Whether an item stands before the last mark, so that the mark may end a pair with it."""
-    after: Flags
+    follows: Flags
     """Whether it stands behind the first mark, so that the mark may begin a pair with it."""
 
     @classmethod
     def of(cls, published: Sequences, names: list[str]) -> _MarkedRows:
         number = {name: index for index, name in enumerate(names)}
         rows = [row for row in published.to_lists() if MARK in map(str, row)][:_MARKED_ROWS]
-        before, after = (np.zeros((len(rows), len(names)), dtype=np.bool_) for _ in range(2))
-        for place, row in enumerate(rows):
+        precedes, follows = (np.zeros((len(rows), len(names)), dtype=np.bool_) for _ in range(2))
+        for position, row in enumerate(rows):
             items = [str(item) for item in row]
             first, last = items.index(MARK), len(items) - 1 - items[::-1].index(MARK)
-            before[place, [number[item] for item in items[:last] if item in number]] = True
-            after[place, [number[item] for item in items[first + 1 :] if item in number]] = True
-        return cls(names, before, after)
+            precedes[position, [number[item] for item in items[:last] if item in number]] = True
+            follows[position, [number[item] for item in items[first + 1 :] if item in number]] = True
+        return cls(names, precedes, follows)
 
     def count_pairs(self) -> IntGrid:
         """In how many of the sequences each pair would be if marks were any items: items × items."""
-        before, after = self.before.astype(np.int64), self.after.astype(np.int64)
-        return np.asarray(before.sum(axis=0)[:, None] + after.sum(axis=0)[None, :] - before.T @ after)
+        precedes, follows = self.precedes.astype(np.int64), self.follows.astype(np.int64)
+        return np.asarray(precedes.sum(axis=0)[:, None] + follows.sum(axis=0)[None, :] - precedes.T @ follows)
 
     def list_pairs(self, counts: IntGrid) -> list[NamedPattern]:
         """The pairs that are in any, those in most first."""

@@ -187,7 +187,7 @@ def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> Popu
 
 
 def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_people: float) -> Floats:
-    """The chance that `found` members of a class are among `rows` sampled people, up to a common factor."""
+    """The chance that `drawn_people` members of a class are among `rows` sampled people, up to a common factor."""
     from scipy.special import gammaln
 
     with np.errstate(invalid="ignore"):
