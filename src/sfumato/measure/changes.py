@@ -66,13 +66,14 @@ def measure_changes(
     return {name: _compare_columns(before[name], published.frame[name], original) for name in published.frame.columns}
 
 
-def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> ColumnDifference:
-    name = before.name
-    differs = find_differing_cells(before, after)
-    if before.dtype.is_numeric() and name not in original.hierarchies and not differs.any():
-        return ColumnDifference(name, len(after), 0, 0, 0, 0.0)  # a number is no label that leaves anything open
-    blanked = int((differs & after.is_null()).sum())
-    pairs = count_pairs(before, after, (differs & after.is_not_null()).to_numpy())
+def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, original: Table) -> ColumnDifference:
+    name = original_cells.name
+    differs = find_differing_cells(original_cells, published_cells)
+    if original_cells.dtype.is_numeric() and name not in original.hierarchies and not differs.any():
+        # A number is no label that leaves anything open.
+        return ColumnDifference(name, len(published_cells), 0, 0, 0, 0.0)
+    blanked = int((differs & published_cells.is_null()).sum())
+    pairs = count_pairs(original_cells, published_cells, (differs & published_cells.is_not_null()).to_numpy())
     domain = Domain.of(original.frame[name], original.hierarchies.get(name))
     was, now = spell_cells(pairs["first"]), spell_cells(pairs["second"])
     covered = cover_cells(was, now, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
@@ -80,11 +81,11 @@ def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> Co
     moved, filled = int(others["count"].sum()), count_filled(others)
     coarser = int(pairs["count"].sum()) - moved
     if not moved:
-        return ColumnDifference(name, len(after), blanked, coarser, 0, _measure_loss(after, domain))
+        return ColumnDifference(name, len(published_cells), blanked, coarser, 0, _measure_loss(published_cells, domain))
     known = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
     strange = int(others.filter(~pl.col("second").is_in(known))["count"].sum())
     values = others["second"].n_unique()
-    return ColumnDifference(name, len(after), blanked, coarser, moved - filled, None, values, strange, filled)
+    return ColumnDifference(name, len(published_cells), blanked, coarser, moved - filled, None, values, strange, filled)
 
 
 def count_filled(pairs: pl.DataFrame) -> int:

@@ -51,7 +51,7 @@ class ClassEntropy:
     @property
     def mean_change(self) -> float:
         """The mean over columns of what H(class | column) rose by."""
-        return round(sum(one.change for one in self.columns.values()) / len(self.columns), 12) + 0.0
+        return round(sum(entropy.change for entropy in self.columns.values()) / len(self.columns), 12) + 0.0
 
 
 def class_entropy(
@@ -73,26 +73,28 @@ def class_entropy(
     if not len(published):
         raise DataError(f"{published.source}: the release has no rows, so nothing can be learned from it")
     cells = [_read_cells(truth[name], published.frame[name], bins) for name in (target, *names)]
-    before, after = (pl.DataFrame([pair[when] for pair in cells]) for when in (0, 1))
+    original_cells, published_cells = (pl.DataFrame([pair[when] for pair in cells]) for when in (0, 1))
 
     def compare(given: Sequence[str]) -> EntropyChange:
-        return EntropyChange(_measure_entropy(before, target, given), _measure_entropy(after, target, given))
+        return EntropyChange(
+            _measure_entropy(original_cells, target, given), _measure_entropy(published_cells, target, given)
+        )
 
     return ClassEntropy(compare([]), {name: compare([name]) for name in names}, compare(names))
 
 
-def _read_cells(before: pl.Series, after: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
+def _read_cells(original: pl.Series, published: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
     """The values of a column in both tables, as texts or as the numbers of bins."""
-    if not (before.dtype.is_numeric() and after.dtype.is_numeric() and before.n_unique() > bins):
-        return spell_cells(before).alias(before.name), spell_cells(after).alias(before.name)
-    cuts = np.asarray(cut_equal_frequency(before, bins).edges[1:-1])
-    bins_before, bins_after = (
-        pl.Series(before.name, np.searchsorted(cuts, column.cast(pl.Float64).fill_null(0.0).to_numpy(), side="right"))
+    if not (original.dtype.is_numeric() and published.dtype.is_numeric() and original.n_unique() > bins):
+        return spell_cells(original).alias(original.name), spell_cells(published).alias(original.name)
+    cuts = np.asarray(cut_equal_frequency(original, bins).edges[1:-1])
+    original_bins, published_bins = (
+        pl.Series(original.name, np.searchsorted(cuts, column.cast(pl.Float64).fill_null(0.0).to_numpy(), side="right"))
         .cast(pl.Int64)
         .set(column.is_null(), None)
-        for column in (before, after)
+        for column in (original, published)
     )
-    return bins_before, bins_after
+    return original_bins, published_bins
 
 
 def _measure_entropy(frame: pl.DataFrame, target: str, given: Sequence[str]) -> float:

@@ -82,14 +82,18 @@ def classification_accuracy(
     classes = _TargetClasses.of(original, published, target)
     fold_of = _assign_folds(classes.true, _flag_counted_people(original), folds, chance)
     spaces = [_FeatureSpace.of(original, name) for name in names]
-    after = [space.domain.read(published.frame[space.name], space.holes) for space in spaces]
+    published_readings = [space.domain.read(published.frame[space.name], space.holes) for space in spaces]
     # A tree splits on one value at a time, so shares of values would mislead it: it learns from drawn values.
-    drawn_readings = [_draw_leaves(reading, chance.generator()) for reading in after] if "tree" in models else after
+    drawn_readings = (
+        [_draw_leaves(reading, chance.generator()) for reading in published_readings]
+        if "tree" in models
+        else published_readings
+    )
     source = _check_row_origins(original, published, rows)
-    released = _TrainingExamples.of(spaces, after, classes.published, source)
+    released = _TrainingExamples.of(spaces, published_readings, classes.published, source)
     for_tree = _TrainingExamples.of(spaces, drawn_readings, classes.published, source)
-    before = [space.domain.read_exactly(original.frame[space.name]) for space in spaces]
-    true = _TrainingExamples.of(spaces, before, classes.originals, np.arange(len(original)))
+    original_readings = [space.domain.read_exactly(original.frame[space.name]) for space in spaces]
+    true = _TrainingExamples.of(spaces, original_readings, classes.originals, np.arange(len(original)))
     seed = int(chance.generator().integers(2**31))
     tests = [(fold_of == fold, (fold_of >= 0) & (fold_of != fold)) for fold in range(folds)]
     tested = classes.true[fold_of >= 0]

@@ -65,10 +65,12 @@ def marginal_distance(
         if _has_same_numbers(truth, published, name):
             distances[name] = 0.0
             continue
-        before, after = read_column(truth, published, name)
-        there = before.spread()
+        original_reading, published_reading = read_column(truth, published, name)
+        there = original_reading.spread()
         seen = np.flatnonzero(there)
-        distances[name] = _compute_distance(there[seen], after.spread()[seen], len(truth), len(published), kind)
+        distances[name] = _compute_distance(
+            there[seen], published_reading.spread()[seen], len(truth), len(published), kind
+        )
     return distances
 
 
@@ -90,9 +92,9 @@ def pair_distance(
     readings = {name: read_column(truth, published, name) for pair in every for name in pair}
     distances = {}
     for column, other in every:
-        (before, after), (before_other, after_other) = readings[column], readings[other]
-        people = _cross_codes(before.codes, before_other.codes)
-        read = _count_joint_rows(after, after_other, people.first, people.second)
+        (original_reading, published_reading), (original_other, published_other) = readings[column], readings[other]
+        people = _cross_codes(original_reading.codes, original_other.codes)
+        read = _count_joint_rows(published_reading, published_other, people.first, people.second)
         distances[column, other] = _compute_distance(
             people.rows.astype(np.float64), read, len(truth), len(published), kind
         )
@@ -106,12 +108,13 @@ def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str
     shares, bits = {}, 0.0
     names = _choose_quasi_identifying(original, columns)
     for name in names:
-        before, after = read_column(truth, published, name)
-        people = before.spread()
-        under = after.cover.sum_leaves(people)
+        original_reading, published_reading = read_column(truth, published, name)
+        people = original_reading.spread()
+        under = published_reading.cover.sum_leaves(people)
         # What is still known beyond the whole table: nothing of a row that was left out.
         most, kept = (
-            float(rows @ _count_bits(seen, len(truth))) for rows, seen in ((people, people), (after.rows, under))
+            float(rows @ _count_bits(seen, len(truth)))
+            for rows, seen in ((people, people), (published_reading.rows, under))
         )
         shares[name] = round(1 - kept / most, _DIGITS) + 0.0 if most else 0.0
         if (under < 0.5).any() or shares[name] < 0:
@@ -167,13 +170,13 @@ def select_counted_rows(original: Table, published: Table) -> Table:
         raise DataError(f"{original.source}: the table has no rows, so no release can be compared with it; add rows")
     if original.missing is not Missing.DROP or len(published) == len(original):
         return original
-    counted = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
-    if not len(counted):
+    complete_table = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
+    if not len(complete_table):
         raise DataError(
             f"{original.source}: each of the {len(original)} rows has a missing quasi-identifying cell, and missing = "
             "drop leaves them all out; use missing = own_value, or fill the cells"
         )
-    return counted
+    return complete_table
 
 
 def choose_compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:
@@ -197,10 +200,14 @@ def choose_compared_columns(original: Table, published: Table, columns: Sequence
 
 def _has_same_numbers(truth: Table, published: Table, name: str) -> bool:
     """Whether a column of numbers is as it was: no label can be among them, so nothing has to be read."""
-    before, after = truth.frame[name], published.frame[name]
-    if not before.dtype.is_numeric() or before.dtype != after.dtype or name in truth.hierarchies:
+    original_numbers, published_numbers = truth.frame[name], published.frame[name]
+    if (
+        not original_numbers.dtype.is_numeric()
+        or original_numbers.dtype != published_numbers.dtype
+        or name in truth.hierarchies
+    ):
         return False
-    return not before.null_count() and before.equals(after)
+    return not original_numbers.null_count() and original_numbers.equals(published_numbers)
 
 
 def read_column(truth: Table, published: Table, name: str) -> tuple[ColumnReading, ColumnReading]:
@@ -226,9 +233,11 @@ def _count_left_out(truth: Table, published: Table) -> int:
     return len(truth) - len(published)
 
 
-def _compute_distance(before: Floats, after: Floats, rows: int, published: int, kind: Distance) -> float:
+def _compute_distance(
+    original_counts: Floats, published_counts: Floats, rows: int, published: int, kind: Distance
+) -> float:
     """Both distances need the release's shares only where there are originals."""
-    true, read = before / rows, after / max(published, 1)
+    true, read = original_counts / rows, published_counts / max(published, 1)
     if kind == "total_variation":
         return abs(round(1 - float(np.minimum(true, read).sum()), _DIGITS))
     if kind != "kl":

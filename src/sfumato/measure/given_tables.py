@@ -40,9 +40,9 @@ def _adapt(measure: Callable[..., Any], tables: Sequence[str], lists: Sequence[s
     signature = inspect.signature(measure)
 
     @wraps(measure)
-    def measure_any(*given: Any, **named: Any) -> Any:
+    def measure_any(*given: Any, **keywords: Any) -> Any:
         try:
-            call = signature.bind(*given, **named)
+            call = signature.bind(*given, **keywords)
         except TypeError as error:
             raise PolicyError(f"{measure.__name__}: {error}") from None
         for name in call.arguments.keys() & set(tables):

@@ -91,7 +91,7 @@ class MomentTable:
         ]
         if moments_of_column.before.quantiles and moments_of_column.after.quantiles:
             pairs = zip(self.shares, moments_of_column.before.quantiles, moments_of_column.after.quantiles, strict=True)
-            rows += [(f"quantile {share:g}", before, after) for share, before, after in pairs]
+            rows += [(f"quantile {share:g}", original, published) for share, original, published in pairs]
         return rows
 
 
@@ -142,13 +142,13 @@ def correlations(original: Any, published: Any, columns: Sequence[str] | None = 
     """Pearson's correlation of every pair of columns, over the rows in which both are known."""
     first, second = _get_frame(original), _get_frame(published)
     names = _choose_number_columns(first, second, columns)
-    before, after = (
+    original_matrix, published_matrix = (
         _compute_correlations([_read_physical_numbers(frame[name]) for name in names]) for frame in (first, second)
     )
     upper = np.triu_indices(len(names), 1)
-    gaps = np.abs(np.nan_to_num(before) - np.nan_to_num(after))[upper]
+    gaps = np.abs(np.nan_to_num(original_matrix) - np.nan_to_num(published_matrix))[upper]
     largest, mean = (float(gaps.max()), float(gaps.mean())) if len(gaps) else (0.0, 0.0)
-    return Correlations(names, before, after, largest, mean)
+    return Correlations(names, original_matrix, published_matrix, largest, mean)
 
 
 def _get_frame(data: Any) -> pl.DataFrame:

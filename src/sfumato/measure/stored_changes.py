@@ -54,25 +54,27 @@ class StoredComparison:
 
 
 def compare_stored(
-    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn: Collection[str] = ()
+    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn_columns: Collection[str] = ()
 ) -> StoredComparison:
     """Compare every published cell with its original.
 
-    In columns that are `drawn`, there may be as many different pairs of cells as rows: there, cells that differ are
+    In `drawn_columns`, there may be as many different pairs of cells as rows: there, cells that differ are
     counted, and whether one covers its original is not asked.
     """
     names = list(published.rows.schema)
-    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn}
+    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn_columns}
     generalized = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
-    compare = _BatchComparison(tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn))
-    for found in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
-        wrong += found.wrong
-        for name, pairs in found.pairs.items():
+    compare = _BatchComparison(
+        tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn_columns)
+    )
+    for finding in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
+        wrong += finding.wrong
+        for name, pairs in finding.pairs.items():
             counts[name].add(pairs)
-        for name, counted in found.moved.items():
-            moved[name] = _add_moved(moved[name], counted)
+        for name, moved_cells in finding.moved.items():
+            moved[name] = _add_moved(moved[name], moved_cells)
     differences, blanked = {}, {}
     for name in names:
         pairs = counts[name].merge()
@@ -84,12 +86,12 @@ def compare_stored(
     return StoredComparison(original, published, taken, differences, wrong, blanked)
 
 
-def _count_differing_pairs(before: pl.Series, after: pl.Series) -> pl.DataFrame:
+def _count_differing_pairs(original: pl.Series, published: pl.Series) -> pl.DataFrame:
     """The pairs of cells that differ. Texts that lie as numbers are compared once for each pair, not in each row."""
-    if not (is_coded(before) or is_coded(after)):
-        differs = find_differing_cells(before, after)
-        return count_pairs(before, after, differs.to_numpy()) if differs.any() else pl.DataFrame()
-    pairs = count_code_pairs(split_column(before), split_column(after))
+    if not (is_coded(original) or is_coded(published)):
+        differs = find_differing_cells(original, published)
+        return count_pairs(original, published, differs.to_numpy()) if differs.any() else pl.DataFrame()
+    pairs = count_code_pairs(split_column(original), split_column(published))
     return pairs.filter(find_differing_cells(pairs["first"], pairs["second"]))
 
 
@@ -127,24 +129,24 @@ class _BatchComparison:
     names: tuple[str, ...]
     quasi_identifying: tuple[str, ...]
     generalized: frozenset[str]
-    drawn: frozenset[str]
+    drawn_columns: frozenset[str]
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
-        found: dict[str, pl.DataFrame] = {}
+        pairs_by_column: dict[str, pl.DataFrame] = {}
         moved: dict[str, _MovedCells] = {}
         wrong = 0
         for name in self.names:
             pairs = _count_differing_pairs(batch.before[name], batch.after[name])
             if not pairs.height:
                 continue
-            if name in self.drawn:
+            if name in self.drawn_columns:
                 empty = pairs.filter(pl.col("second").is_null())
                 moved[name] = _MovedCells(int(pairs["count"].sum()), int(empty["count"].sum()), count_filled(pairs))
                 continue
-            found[name] = pairs
+            pairs_by_column[name] = pairs
             if name not in self.generalized:
                 wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
-        return _BatchFinding(found, moved, wrong)
+        return _BatchFinding(pairs_by_column, moved, wrong)
 
 
 def _add_moved(before: ColumnDifference, moved: _MovedCells) -> ColumnDifference:
@@ -193,8 +195,8 @@ def find_domain(original: StoredTable, name: str) -> Domain:
 
 def measure_stored_loss(published: StoredTable, name: str, domain: Domain) -> float:
     """The mean share of leaves that a published label leaves open; empty cells do not count."""
-    counted = published.count_values(name)
-    present = counted.frame[name].is_not_null()
-    labels = spell_cells(counted.frame[name].filter(present)).to_list()
-    lost = domain.measure_losses(labels) @ counted.counts[present.to_numpy()]
-    return float(lost) / counted.rows if counted.rows else 0.0
+    value_counts = published.count_values(name)
+    present = value_counts.frame[name].is_not_null()
+    labels = spell_cells(value_counts.frame[name].filter(present)).to_list()
+    lost = domain.measure_losses(labels) @ value_counts.counts[present.to_numpy()]
+    return float(lost) / value_counts.rows if value_counts.rows else 0.0

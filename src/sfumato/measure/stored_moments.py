@@ -13,12 +13,16 @@ from sfumato.measure.stored_changes import StoredComparison
 
 def measure_stored_moments(compared: StoredComparison) -> dict[str, float]:
     """How far means, deviations and correlations of number columns moved, at the most; as `moments` says."""
-    before, after = compared.original.rows, compared.published.rows
-    names = [name for name, kind in after.schema.items() if _is_number(kind) and _is_number(before.schema[name])]
+    original_rows, published_rows = compared.original.rows, compared.published.rows
+    names = [
+        name
+        for name, kind in published_rows.schema.items()
+        if _is_number(kind) and _is_number(original_rows.schema[name])
+    ]
     if not names:
         return {}
     sums = _PairSums(len(names)), _PairSums(len(names))
-    for batch in align_batches(before, after, compared.taken, "comparing moments", names):
+    for batch in align_batches(original_rows, published_rows, compared.taken, "comparing moments", names):
         for side, frame in zip(sums, batch, strict=True):
             side.add(np.array([frame[name].to_physical().cast(pl.Float64).to_numpy() for name in names]))
     was, now = sums

@@ -39,13 +39,13 @@ def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
     suppressed = flag_starred_rows(published.frame, published.quasi_identifying)
     wrong, originals = 0, select_originals(original, rows)
     for name in published.frame.columns:
-        before, after = originals[name], published.frame[name]
-        differs = find_differing_cells(before, after)
+        original_cells, published_cells = originals[name], published.frame[name]
+        differs = find_differing_cells(original_cells, published_cells)
         if name not in generalized:
-            wrong += int((differs & ~(suppressed & after.is_null())).sum())
+            wrong += int((differs & ~(suppressed & published_cells.is_null())).sum())
         elif differs.any():
             domain = Domain.of(original.frame[name], original.hierarchies.get(name))
-            pairs = count_pairs(before, after, differs.to_numpy())
+            pairs = count_pairs(original_cells, published_cells, differs.to_numpy())
             covered = cover_cells(spell_cells(pairs["first"]), spell_cells(pairs["second"]), domain)
             wrong += int(pairs.filter(pl.Series(~covered))["count"].sum())
     return wrong
@@ -62,11 +62,11 @@ def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
     )
 
 
-def find_differing_cells(before: pl.Series, after: pl.Series) -> pl.Series:
+def find_differing_cells(original: pl.Series, published: pl.Series) -> pl.Series:
     """Which cells are not spelt as they were; a missing cell is like a missing one."""
-    if before.dtype != after.dtype or before.dtype.is_float():
-        before, after = spell_cells(before), spell_cells(after)
-    return ~before.eq_missing(after)
+    if original.dtype != published.dtype or original.dtype.is_float():
+        original, published = spell_cells(original), spell_cells(published)
+    return ~original.eq_missing(published)
 
 
 def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
@@ -77,25 +77,25 @@ def count_changed_kept_cells(original: Table, published: Table, columns: Sequenc
     return sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in columns)
 
 
-def cover_cells(before: pl.Series, after: pl.Series, domain: Domain) -> Flags:
+def cover_cells(original: pl.Series, published: pl.Series, domain: Domain) -> Flags:
     """For each pair of cells, as text, whether the published one is a label above the original.
 
     A missing cell may only take a label that covers every value.
     """
-    labels = after.unique().sort()
+    labels = published.unique().sort()
     readable = pl.Series([label is not None and domain.reads(label) for label in labels], dtype=pl.Boolean)
     known = labels.filter(readable)
     cover = domain.cover(known.to_list())
-    place = pl.Series(domain.spellings or domain.leaves, dtype=pl.String)
-    label = after.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
-    leaf = before.replace_strict(place, np.arange(len(place)), default=None, return_dtype=pl.Int64)
-    star = (after == SUPPRESSED).fill_null(False).to_numpy()
+    leaves = pl.Series(domain.spellings or domain.leaves, dtype=pl.String)
+    label = published.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
+    leaf = original.replace_strict(leaves, np.arange(len(leaves)), default=None, return_dtype=pl.Int64)
+    star = (published == SUPPRESSED).fill_null(False).to_numpy()
     read = label.is_not_null().to_numpy()
     number = label.fill_null(0).to_numpy()
     both = read & leaf.is_not_null().to_numpy()
-    holds = np.zeros(len(after), dtype=np.bool_)
+    holds = np.zeros(len(published), dtype=np.bool_)
     holds[both] = cover.holds(number[both], leaf.to_numpy()[both].astype(np.int64))
-    missing = before.is_null().to_numpy() & read
+    missing = original.is_null().to_numpy() & read
     holds[missing] = cover.counts[number[missing]] == len(domain.leaves)
     return np.asarray(holds | star, dtype=np.bool_)
 

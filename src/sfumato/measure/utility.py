@@ -54,13 +54,13 @@ def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy
     Original cells are counted under the published label that covers them, so apart from the coarser labels only
     suppression shows as a difference.
     """
-    after = _count_spelled(published, "published")
-    labels = set(after["value"]) - {SUPPRESSED}
-    before = _count_spelled(original, "original")
+    published_counts = _count_spelled(published, "published")
+    labels = set(published_counts["value"]) - {SUPPRESSED}
+    original_counts = _count_spelled(original, "original")
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
-        before = before.with_columns(pl.col("value").replace(cover)).group_by("value").sum()
-    both = before.join(after, on="value", how="full", coalesce=True)
+        original_counts = original_counts.with_columns(pl.col("value").replace(cover)).group_by("value").sum()
+    both = original_counts.join(published_counts, on="value", how="full", coalesce=True)
     return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
 
 
@@ -74,18 +74,18 @@ def _count_spelled(column: pl.Series, name: str) -> pl.DataFrame:
 def blanked_share(published: Table, original: Table) -> float:
     """Of the entries that had a value and whose column was published, the share that is empty in the release."""
     names = published.frame.columns
-    before = sum(len(original) - original.frame[name].null_count() for name in names)
-    after = sum(len(published) - published.frame[name].null_count() for name in names)
-    return 1 - after / before if before else 0.0
+    original_entries = sum(len(original) - original.frame[name].null_count() for name in names)
+    published_entries = sum(len(published) - published.frame[name].null_count() for name in names)
+    return 1 - published_entries / original_entries if original_entries else 0.0
 
 
 def total_variation(before_and_after: pl.DataFrame) -> float:
     """Half the sum of differences between the two distributions of `distribution`, as shares of people."""
-    before, after = before_and_after["original"], before_and_after["published"]
-    total, kept = before.sum(), after.sum()
+    original, published = before_and_after["original"], before_and_after["published"]
+    total, kept = original.sum(), published.sum()
     if not total or not kept:
         return 0.0
-    gap = (before / total - after / kept).abs().sum()
+    gap = (original / total - published / kept).abs().sum()
     return float(gap) / 2
 
 

@@ -36,16 +36,16 @@ def count_miscoded_cells(
     rows: Rows = None,
 ) -> int:
     """How many cells are neither their original nor, where that lies beyond a limit, the limit."""
-    before = _read_numbers(align_originals(original, published, rows), column, original.source)
-    after = _read_numbers(published.frame, column, published.source)
-    if before.dtype == pl.Float32 and after.dtype.is_float():
-        after = after.cast(pl.Float32)
-    wanted = before
-    for beyond, limit in ((before.__gt__, cap), (before.__lt__, floor)):
+    original_numbers = _read_numbers(align_originals(original, published, rows), column, original.source)
+    published_numbers = _read_numbers(published.frame, column, published.source)
+    if original_numbers.dtype == pl.Float32 and published_numbers.dtype.is_float():
+        published_numbers = published_numbers.cast(pl.Float32)
+    wanted = original_numbers
+    for beyond, limit in ((original_numbers.__gt__, cap), (original_numbers.__lt__, floor)):
         if limit is not None:
-            coded = beyond(_cast_limit(limit, before)).fill_null(False)
-            wanted = pl.repeat(limit, len(before), eager=True).zip_with(coded, wanted)
-    return int(wanted.cast(after.dtype, strict=False).ne_missing(after).sum())
+            coded = beyond(_cast_limit(limit, original_numbers)).fill_null(False)
+            wanted = pl.repeat(limit, len(original_numbers), eager=True).zip_with(coded, wanted)
+    return int(wanted.cast(published_numbers.dtype, strict=False).ne_missing(published_numbers).sum())
 
 
 checks_claim("beyond_limits", "exactly", arguments=_TOLD)(

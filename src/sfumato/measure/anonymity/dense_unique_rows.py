@@ -77,7 +77,7 @@ def _note_places(
     for number, chosen in enumerate(combinations):
         columns[number, : len(chosen)] = [names.index(name) for name in chosen]
         steps[number, : len(chosen)] = [
-            count_possible_rows(chosen[place + 1 :], values) for place in range(len(chosen))
+            count_possible_rows(chosen[position + 1 :], values) for position in range(len(chosen))
         ]
     ends = np.cumsum([count_possible_rows(chosen, values) for chosen in combinations])
     seen = np.zeros(int(ends[-1]), dtype=np.uint8)

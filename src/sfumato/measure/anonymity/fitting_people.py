@@ -142,7 +142,7 @@ def _list_runs(texts: list[str | None], domain: Domain) -> tuple[tuple[tuple[int
     for label, start, stop in zip(cover.label.tolist(), cover.start.tolist(), cover.stop.tolist(), strict=True):
         runs[readable[label]].append((start, stop))
     whole = [text is None or text == SUPPRESSED or domain.says_nothing(text) for text in texts]
-    return tuple(everything if said else tuple(spans) for said, spans in zip(whole, runs, strict=True))
+    return tuple(everything if is_whole else tuple(spans) for is_whole, spans in zip(whole, runs, strict=True))
 
 
 @checks_claim("fitting_people", "at_least", needs_original=True)

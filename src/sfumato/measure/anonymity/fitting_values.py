@@ -55,8 +55,8 @@ def tally_fitting_values(
     values, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for fitting in iterate_fitting(classes, people, names, original):
         if len(fitting):
-            found = codes[np.concatenate([rows[person] for person in fitting])]
-            present, count = np.unique(found, return_counts=True)
+            member_codes = codes[np.concatenate([rows[person] for person in fitting])]
+            present, count = np.unique(member_codes, return_counts=True)
             values.append(present)
             counts.append(count)
     lengths = np.array([len(present) for present in values[1:]], dtype=np.int64)

@@ -44,8 +44,8 @@ def measure_largest_rounding(original: Table, published: Table, columns: Sequenc
     return max((_measure_farthest(frame[name], published.frame[name]) for name in columns), default=0.0)
 
 
-def _measure_farthest(before: pl.Series, after: pl.Series) -> float:
-    true, shown = _read_numbers(before), _read_numbers(after)
+def _measure_farthest(original: pl.Series, published: pl.Series) -> float:
+    true, shown = _read_numbers(original), _read_numbers(published)
     is_number = np.isfinite(shown)
     true, shown = true[is_number], shown[is_number]
     if not np.isfinite(true).all():

@@ -86,14 +86,14 @@ class StoredEvidence:
         for columns in [columns for columns in self._counted if columns]:
             del self._counted[columns]
 
-    def flag_placed(self, counted: RowCounts, arguments: Arguments) -> Flags:
+    def flag_placed(self, class_counts: RowCounts, arguments: Arguments) -> Flags:
         """Which of the counted rows belong to a class: not those of suppressed rows, if they are told apart."""
         names = list(self.published.quasi_identifying)
-        placed: Flags = np.ones(len(counted.counts), dtype=np.bool_)
+        placed: Flags = np.ones(len(class_counts.counts), dtype=np.bool_)
         if self.published.missing is Missing.DROP:
-            placed &= counted.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().to_numpy()
+            placed &= class_counts.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().to_numpy()
         if _get_starred_rows(arguments) == "suppressed":
-            placed &= ~flag_starred_rows(counted.frame, names).to_numpy()
+            placed &= ~flag_starred_rows(class_counts.frame, names).to_numpy()
         return placed
 
     def restore(self, column: str) -> StoredEvidence:
@@ -116,22 +116,22 @@ def measure_stored_claim(claim: Claim, evidence: StoredEvidence) -> Finding:
 
 def count_stored_sizes(evidence: StoredEvidence, arguments: Arguments) -> Ints:
     """The size of each class."""
-    counted = evidence.count_classes()
-    return counted.counts[evidence.flag_placed(counted, arguments)]
+    class_counts = evidence.count_classes()
+    return class_counts.counts[evidence.flag_placed(class_counts, arguments)]
 
 
 def tally_stored(evidence: StoredEvidence, column: str, arguments: Arguments) -> ClassTally:
     """The values of a column, class by class."""
-    counted = evidence.count_classes(column)
+    class_counts = evidence.count_classes(column)
     names = list(evidence.published.quasi_identifying)
-    codes, labels = number_sorted_values(counted.frame[column])
-    overall = np.bincount(codes, weights=counted.counts, minlength=len(labels)).astype(np.int64)
-    placed = evidence.flag_placed(counted, arguments)
-    key, _ = pack_row_keys(counted.frame.select(names).filter(pl.Series(placed)), names)
+    codes, labels = number_sorted_values(class_counts.frame[column])
+    overall = np.bincount(codes, weights=class_counts.counts, minlength=len(labels)).astype(np.int64)
+    placed = evidence.flag_placed(class_counts, arguments)
+    key, _ = pack_row_keys(class_counts.frame.select(names).filter(pl.Series(placed)), names)
     values = codes[placed]
     order = np.lexsort((values, key))
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-    return ClassTally(values[order], counted.counts[placed][order], starts, overall, labels)
+    return ClassTally(values[order], class_counts.counts[placed][order], starts, overall, labels)
 
 
 def _check_k(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -147,9 +147,9 @@ def _check_suppressed_share(evidence: StoredEvidence, arguments: Arguments) -> N
 
 def count_starred_rows(evidence: StoredEvidence) -> int:
     """How many rows have `*` in every quasi-identifying column."""
-    counted = evidence.count_classes()
-    starred = flag_starred_rows(counted.frame, evidence.published.quasi_identifying).to_numpy()
-    return int(counted.counts[starred].sum())
+    class_counts = evidence.count_classes()
+    starred = flag_starred_rows(class_counts.frame, evidence.published.quasi_identifying).to_numpy()
+    return int(class_counts.counts[starred].sum())
 
 
 def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -190,9 +190,9 @@ def _check_delta_presence(evidence: StoredEvidence, arguments: Arguments) -> Num
 def _fit_population(evidence: StoredEvidence, arguments: Arguments) -> PopulationFit:
     if evidence.population is None:
         raise PolicyError("a claim compares with a population, which was not given")
-    counted = evidence.count_classes()
-    classes = evidence.published.outline.with_frame(counted.frame)
-    return PopulationFit.of(classes, evidence.population, _get_starred_rows(arguments), counted.counts)
+    class_counts = evidence.count_classes()
+    classes = evidence.published.outline.with_frame(class_counts.frame)
+    return PopulationFit.of(classes, evidence.population, _get_starred_rows(arguments), class_counts.counts)
 
 
 def _check_t_ordered(tally: ClassTally, arguments: Arguments, outline: Table) -> Number:

@@ -37,7 +37,9 @@ def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
     return _compare(
-        evidence, [arguments["column"]], lambda before, after: count_miscoded_cells(before, after, **arguments)
+        evidence,
+        [arguments["column"]],
+        lambda original, published: count_miscoded_cells(original, published, **arguments),
     )
 
 
@@ -45,7 +47,9 @@ def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Numbe
     columns = list(arguments["columns"])
     if not columns:
         return 0
-    return _compare(evidence, columns, lambda before, after: count_changed_kept_cells(before, after, columns))
+    return _compare(
+        evidence, columns, lambda original, published: count_changed_kept_cells(original, published, columns)
+    )
 
 
 def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], Found]) -> Iterator[Found]:
@@ -66,8 +70,8 @@ def _compare(evidence: StoredEvidence, columns: list[str], count: Callable[[Tabl
     original, published = compared.original.outline, compared.published.outline
 
     def count_batch(batch: AlignedBatch) -> int:
-        before, after = map(spell_coded_columns, batch)
-        return count(original.with_frame(before), published.with_frame(after))
+        original_frame, published_frame = map(spell_coded_columns, batch)
+        return count(original.with_frame(original_frame), published.with_frame(published_frame))
 
     rows = compared.original.rows
     return sum(rows.compare_batches(compared.published.rows, compared.taken, count_batch, _STEP, columns))

@@ -72,9 +72,9 @@ class StoredCounter:
 
     @cached_property
     def _row_counts(self) -> RowCounts:
-        counted = self._rows.count_rows(self._held)
-        codes = [pl.Series(name, encode_cells(counted.frame[name]).codes) for name in self._held]
-        return RowCounts(pl.DataFrame(codes), counted.counts)
+        row_counts = self._rows.count_rows(self._held)
+        codes = [pl.Series(name, encode_cells(row_counts.frame[name]).codes) for name in self._held]
+        return RowCounts(pl.DataFrame(codes), row_counts.counts)
 
     def _count_unique(self, columns: Sequence[str]) -> int:
         if len(columns) == 1 or not set(columns) <= set(self._held):

@@ -36,10 +36,10 @@ def cells_grouped_wrongly(
     return sum(_count_wrong(spell_cells(frame[n]), spell_cells(published.frame[n]), label) for n in columns)
 
 
-def _count_wrong(before: pl.Series, after: pl.Series, label: str) -> int:
-    changed = before.ne_missing(after)
-    labelled = after.eq_missing(pl.Series([label]))
-    shown = before.is_in(after.drop_nulls().unique()).fill_null(after.null_count() > 0)
+def _count_wrong(original: pl.Series, published: pl.Series, label: str) -> int:
+    changed = original.ne_missing(published)
+    labelled = published.eq_missing(pl.Series([label]))
+    shown = original.is_in(published.drop_nulls().unique()).fill_null(published.null_count() > 0)
     return int((changed & (~labelled | shown)).sum())
 
 

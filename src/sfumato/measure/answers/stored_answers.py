@@ -49,10 +49,10 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
     name, categories = arguments["column"], list(arguments["categories"])
     names = [*categories, None] if arguments["missing"] == "answer" else categories
     tally = AnswerTally(len(names))
-    for before, after in _align(evidence, [name]):
-        truth = index_categories(before[name], names)
+    for original_frame, published_frame in _align(evidence, [name]):
+        truth = index_categories(original_frame[name], names)
         there = truth >= 0
-        tally.add(truth[there], index_categories(after[name], names)[there])
+        tally.add(truth[there], index_categories(published_frame[name], names)[there])
     return count_errors(tally.test(arguments["p"], arguments["q"]))
 
 
@@ -62,9 +62,9 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
     original, published = compared.original.outline, evidence.published.outline
 
     def count_batch(batch: AlignedBatch) -> int:
-        before, after = map(spell_coded_columns, batch)
+        original_frame, published_frame = map(spell_coded_columns, batch)
         return count_cells_changed_besides_answers(
-            original.with_frame(before), published.with_frame(after), **arguments
+            original.with_frame(original_frame), published.with_frame(published_frame), **arguments
         )
 
     rows = compared.original.rows

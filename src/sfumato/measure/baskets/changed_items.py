@@ -17,11 +17,11 @@ def measure_changed_items(original: Baskets, published: Baskets, unknown_mark: s
     plain = [name.removesuffix(unknown_mark) if hidden else name for name, hidden in zip(shown, unknown, strict=True)]
     number = np.array([names.setdefault(name, len(names)) for name in plain], dtype=np.int64)
     width = max(len(names), 1)
-    before = _key_occurrences(original, np.arange(len(original.items), dtype=np.int64), width)
-    after = _key_occurrences(published, number, width)
+    original_keys = _key_occurrences(original, np.arange(len(original.items), dtype=np.int64), width)
+    published_keys = _key_occurrences(published, number, width)
     hidden = unknown[published.codes] if shown else np.zeros(0, dtype=bool)
-    changed = np.union1d(np.setxor1d(before, after[~hidden]), after[hidden])
-    return round(min(len(changed) / max(len(before), 1), 1.0), 12)
+    changed = np.union1d(np.setxor1d(original_keys, published_keys[~hidden]), published_keys[hidden])
+    return round(min(len(changed) / max(len(original_keys), 1), 1.0), 12)
 
 
 def _key_occurrences(baskets: Baskets, number: Ints, width: int) -> Ints:

@@ -164,8 +164,8 @@ def _list_binomial(size: int, share: float) -> list[float]:
 def _list_pasted(size: int, cutoff: int, level: float) -> list[float]:
     """How likely each number of a basket's items is published: pasted ones, and others that came by chance."""
     chances = np.zeros(size + 1)
-    for drawn in range(cutoff + 1):
-        pasted = min(drawn, size)
+    for draw in range(cutoff + 1):
+        pasted = min(draw, size)
         chances[pasted:] += np.array(_list_binomial(size - pasted, level)) / (cutoff + 1)
     return chances.tolist()
 

@@ -88,22 +88,22 @@ def side_effects(
     least = compute_least_count(min_support, len(original))
     share = None if min_confidence is None else parse_exact_confidence(min_confidence)
     secrets = SecretNames.of(sensitive)
-    before = _FrequentSets(recount_itemsets(original, least))
-    after = _FrequentSets(recount_itemsets(published, least, unknown_mark), before.place)
-    sets = _compare_itemsets(before, after, secrets)
-    rules = _MiningDifference() if share is None else _compare_rules(before, after, share, secrets)
+    original_sets = _FrequentSets(recount_itemsets(original, least))
+    published_sets = _FrequentSets(recount_itemsets(published, least, unknown_mark), original_sets.item_places)
+    sets = _compare_itemsets(original_sets, published_sets, secrets)
+    rules = _MiningDifference() if share is None else _compare_rules(original_sets, published_sets, share, secrets)
     changes = _BasketChanges.of(original, published, unknown_mark)
     secret_sets = [right for left, right in secrets.rules if not left]
     return SideEffects(
-        sensitive=rules.secret_before + sum(before.holds(items) for items in secret_sets),
-        exposed=rules.secret_after + sum(after.holds(items) for items in secret_sets),
-        itemsets=sets.before,
+        sensitive=rules.original_secrets + sum(original_sets.holds(items) for items in secret_sets),
+        exposed=rules.published_secrets + sum(published_sets.holds(items) for items in secret_sets),
+        itemsets=sets.original_count,
         lost_itemsets=sets.lost,
         ghost_itemsets=sets.ghosts,
-        rules=rules.before,
+        rules=rules.original_count,
         lost_rules=rules.lost,
         ghost_rules=rules.ghosts,
-        rules_published=rules.after,
+        rules_published=rules.published_count,
         dissimilarity=changes.dissimilarity,
         added=changes.added,
         removed=changes.removed,
@@ -203,12 +203,12 @@ class _FrequentSets:
     """Frequent itemsets as bit masks of their items, for fast enumeration of subsets."""
 
     def __init__(self, sets: Mapping[Itemset, int], item_places: Mapping[str, int] | None = None) -> None:
-        self.place: dict[str, int] = dict(item_places or {})
+        self.item_places: dict[str, int] = dict(item_places or {})
         for items in sets:
             for name in sorted(items):
-                self.place.setdefault(name, len(self.place))
-        self.names_in_order = list(self.place)
-        self.sets = {sum(1 << self.place[name] for name in items): support for items, support in sets.items()}
+                self.item_places.setdefault(name, len(self.item_places))
+        self.names_in_order = list(self.item_places)
+        self.sets = {sum(1 << self.item_places[name] for name in items): support for items, support in sets.items()}
 
     def name_items(self, mask: int) -> Itemset:
         """The items of a set."""
@@ -216,44 +216,48 @@ class _FrequentSets:
 
     def holds(self, items: Itemset) -> bool:
         """Whether a set is frequent."""
-        return items <= self.place.keys() and sum(1 << self.place[name] for name in items) in self.sets
+        return items <= self.item_places.keys() and sum(1 << self.item_places[name] for name in items) in self.sets
 
 
 @dataclass
 class _MiningDifference:
-    before: int = 0
-    after: int = 0
+    original_count: int = 0
+    published_count: int = 0
     lost: int = 0
     ghosts: int = 0
-    secret_before: int = 0
-    secret_after: int = 0
+    original_secrets: int = 0
+    published_secrets: int = 0
 
 
-def _compare_itemsets(before: _FrequentSets, after: _FrequentSets, secrets: SecretNames) -> _MiningDifference:
-    old, new = before.sets.keys(), after.sets.keys()
-    kept = {mask for mask in old if not secrets.covers(before.name_items(mask))}
-    return _MiningDifference(before=len(kept), after=len(new), lost=len(kept - new), ghosts=len(new - old))
+def _compare_itemsets(
+    original_sets: _FrequentSets, published_sets: _FrequentSets, secrets: SecretNames
+) -> _MiningDifference:
+    old, new = original_sets.sets.keys(), published_sets.sets.keys()
+    kept = {mask for mask in old if not secrets.covers(original_sets.name_items(mask))}
+    return _MiningDifference(
+        original_count=len(kept), published_count=len(new), lost=len(kept - new), ghosts=len(new - old)
+    )
 
 
 def _compare_rules(
-    before: _FrequentSets, after: _FrequentSets, share: Fraction, secrets: SecretNames
+    original_sets: _FrequentSets, published_sets: _FrequentSets, share: Fraction, secrets: SecretNames
 ) -> _MiningDifference:
     difference = _MiningDifference()
-    every = list(dict.fromkeys((*before.sets, *after.sets)))
+    every = list(dict.fromkeys((*original_sets.sets, *published_sets.sets)))
     watched = bool(secrets.rules or secrets.items)
     for number, whole in enumerate(every):
         if number % 1024 == 0:
             report_progress("comparing rules", number, len(every))
         for left in _list_proper_submasks(whole):
-            old, new = _has_rule(before, whole, left, share), _has_rule(after, whole, left, share)
+            old, new = _has_rule(original_sets, whole, left, share), _has_rule(published_sets, whole, left, share)
             if not old and not new:
                 continue
-            difference.after += new
-            if watched and secrets.is_secret(after.name_items(left), after.name_items(whole ^ left)):
-                difference.secret_before += old
-                difference.secret_after += new
+            difference.published_count += new
+            if watched and secrets.is_secret(published_sets.name_items(left), published_sets.name_items(whole ^ left)):
+                difference.original_secrets += old
+                difference.published_secrets += new
             else:
-                difference.before += old
+                difference.original_count += old
                 difference.lost += old and not new
                 difference.ghosts += new and not old
     return difference

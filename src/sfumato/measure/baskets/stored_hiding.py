@@ -58,11 +58,11 @@ def count_exposed_rules(
 
 def count_stored_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
     """How many baskets hold each itemset."""
-    place = {str(item): number for number, item in enumerate(baskets.items)}
-    names = sorted({name for items in itemsets for name in items if name in place})
+    code_of = {str(item): number for number, item in enumerate(baskets.items)}
+    names = sorted({name for items in itemsets for name in items if name in code_of})
     column = {name: number for number, name in enumerate(names)}
     codes = np.full(len(baskets.items), -1, dtype=np.int64)
-    codes[[place[name] for name in names]] = np.arange(len(names))
+    codes[[code_of[name] for name in names]] = np.arange(len(names))
     supports = dict.fromkeys(itemsets, 0)
     for batch in baskets.iterate("counting what was hidden") if itemsets else ():
         held = _spread(batch, codes, len(names))
@@ -81,12 +81,12 @@ def _spread(batch: CodedBatch, codes: Ints, count: int) -> Flags:
 
 
 def _count_item_rules(published: StoredBaskets, item: str, least: int, share: Confidence) -> int:
-    place = {str(name): number for number, name in enumerate(published.items)}.get(item)
-    if place is None or published.counts[place] < max(least, 1):
+    code = {str(name): number for number, name in enumerate(published.items)}.get(item)
+    if code is None or published.counts[code] < max(least, 1):
         return 0
     together = np.zeros(len(published.items), dtype=np.int64)
     only = np.full(len(published.items), -1, dtype=np.int64)
-    only[place] = 0
+    only[code] = 0
     for batch in published.iterate("counting items together"):
         holding = np.repeat(_spread(batch, only, 1)[0], batch.sizes)
         together += np.bincount(batch.codes[holding], minlength=len(published.items))
@@ -127,9 +127,9 @@ def measure_basket_changes(original: StoredBaskets, published: StoredBaskets) ->
     number = np.array([names.setdefault(str(item), len(names)) for item in published.items], dtype=np.int64)
     added = removed = baskets = 0
     steps = original.iterate("comparing with the originals"), published.iterate("comparing with the originals")
-    for before, after in zip(*steps, strict=True):
-        old = _number_batch(before, np.arange(len(original.items), dtype=np.int64), len(names))
-        new = _number_batch(after, number, len(names))
+    for original_batch, published_batch in zip(*steps, strict=True):
+        old = _number_batch(original_batch, np.arange(len(original.items), dtype=np.int64), len(names))
+        new = _number_batch(published_batch, number, len(names))
         more, less = np.setdiff1d(new, old), np.setdiff1d(old, new)
         added, removed = added + len(more), removed + len(less)
         baskets += len(np.unique(np.concatenate((more, less)) // max(len(names), 1)))

@@ -68,7 +68,7 @@ def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[st
     """Of the private entries, the share that rules at the claimed thresholds answer; of the answers, the shares that
     are right and that the most common value would get right. Empty without a claim about rules.
     """
-    found = [
+    rule_sets = [
         firing_rules(
             evidence.published,
             require_hidden_entries(evidence.take_step(claim.arguments.get("step")).details),
@@ -79,13 +79,13 @@ def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[st
         for claim in claims
         if claim.measure == "leftover_rules"
     ]
-    entries, answered = sum(rules.entries for rules in found), sum(rules.answered for rules in found)
+    entries, answered = sum(rules.entries for rules in rule_sets), sum(rules.answered for rules in rule_sets)
     if not entries:
         return {}
     return {
         "answered_entries": answered / entries,
-        "right_answers": sum(rules.right for rules in found) / max(answered, 1),
-        "right_by_prior": sum(rules.right_by_prior for rules in found) / max(answered, 1),
+        "right_answers": sum(rules.right for rules in rule_sets) / max(answered, 1),
+        "right_by_prior": sum(rules.right_by_prior for rules in rule_sets) / max(answered, 1),
     }
 
 

@@ -70,8 +70,8 @@ def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Nu
             visible += int(batch[name].is_not_null().gather(here).sum())
         return pl.DataFrame({"visible": [visible]})
 
-    found = published.rows.map_batches(count_visible, list(rows)) if rows else ()
-    return sum(int(part["visible"][0]) for part in found)
+    counts = published.rows.map_batches(count_visible, list(rows)) if rows else ()
+    return sum(int(part["visible"][0]) for part in counts)
 
 
 def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
@@ -82,9 +82,9 @@ def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
 def measure_blanked_share(published: StoredTable, original: StoredTable) -> float:
     """Of the entries that had a value and whose column was published, the share that is empty in the release."""
     missing, gone = original.rows.count_missing(), published.rows.count_missing()
-    before = sum(len(original) - missing[name] for name in gone)
-    after = sum(len(published) - empty for empty in gone.values())
-    return 1 - after / before if before else 0.0
+    original_entries = sum(len(original) - missing[name] for name in gone)
+    published_entries = sum(len(published) - empty for empty in gone.values())
+    return 1 - published_entries / original_entries if original_entries else 0.0
 
 
 ENTRY_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

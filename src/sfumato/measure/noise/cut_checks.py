@@ -39,10 +39,10 @@ def measure_narrowest_cut(shown: Floats, edges: Sequence[float | str], confidenc
     widths = np.diff(cuts)
     narrowest = float(widths.min())
     for middle in shown:
-        place = int(np.clip(np.searchsorted(cuts, middle, side="right") - 1, 0, len(widths) - 1))
+        interval = int(np.clip(np.searchsorted(cuts, middle, side="right") - 1, 0, len(widths) - 1))
         # Several published values in one interval tell more than the interval.
-        several = shown[(shown >= cuts[place]) & (shown < cuts[place + 1])]
-        narrowest = min(narrowest, float(widths[place]), *np.diff(several).tolist())
+        several = shown[(shown >= cuts[interval]) & (shown < cuts[interval + 1])]
+        narrowest = min(narrowest, float(widths[interval]), *np.diff(several).tolist())
     return round(confidence * narrowest / range_width, 12)
 
 

@@ -59,22 +59,22 @@ class StoredPairs:
     whole: bool
     single: bool
     """Whether originals have single precision."""
-    place: Path
+    path: Path
     source: str
 
     @classmethod
     def of(cls, column: str, comparison: StoredComparison, scratch: Path) -> StoredPairs:
         """Put the numbers of both files beside each other."""
         original, published = comparison.original, comparison.published
-        place = scratch / f"pairs-{list(published.rows.schema).index(column)}"
-        both = np.memmap(place, np.float64, "w+", shape=(2, published.rows.height))
+        path = scratch / f"pairs-{list(published.rows.schema).index(column)}"
+        both = np.memmap(path, np.float64, "w+", shape=(2, published.rows.height))
         whole, begin = True, 0
         for batch in align_batches(original.rows, published.rows, comparison.taken, "comparing numbers", [column]):
             end = begin + batch.after.height
             both[0, begin:end], whole = read_noise_numbers(batch.before, column)
             both[1, begin:end], _ = read_noise_numbers(batch.after, column)
             begin = end
-        return cls(column, both, whole, original.rows.schema[column] == pl.Float32, place, published.source)
+        return cls(column, both, whole, original.rows.schema[column] == pl.Float32, path, published.source)
 
     def iterate(self) -> Iterator[NumberPair]:
         """The rows in which both are known, some at a time."""
@@ -126,7 +126,7 @@ class StoredPairs:
     def _sort(self, name: str, count: int, parts: Iterator[Floats]) -> Floats:
         if not count:
             return np.zeros(0)
-        ordered = np.memmap(self.place.with_suffix(f".{name}"), np.float64, "w+", shape=(count,))
+        ordered = np.memmap(self.path.with_suffix(f".{name}"), np.float64, "w+", shape=(count,))
         begin = 0
         for part in parts:
             ordered[begin : begin + len(part)] = part
@@ -183,8 +183,8 @@ def _count_outside_cuts(pairs: StoredPairs, arguments: Arguments) -> Number:
 
 
 def _measure_interval(pairs: StoredPairs, arguments: Arguments) -> Number:
-    named = {name: arguments[name] for name in ("width", "low", "high", "confidence")}
-    return measure_narrowest_remainder(_list_shown(pairs), pairs.whole, **named)
+    limits = {name: arguments[name] for name in ("width", "low", "high", "confidence")}
+    return measure_narrowest_remainder(_list_shown(pairs), pairs.whole, **limits)
 
 
 def _count_outside(pairs: StoredPairs, arguments: Arguments) -> Number:
@@ -246,8 +246,10 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
     outlines = original.outline, published.outline
 
     def count_batch(batch: AlignedBatch) -> int:
-        before, after = map(spell_coded_columns, batch)
-        return count_cells_changed_besides_noise(outlines[0].with_frame(before), outlines[1].with_frame(after), names)
+        original_frame, published_frame = map(spell_coded_columns, batch)
+        return count_cells_changed_besides_noise(
+            outlines[0].with_frame(original_frame), outlines[1].with_frame(published_frame), names
+        )
 
     step = "comparing with the originals"
     return sum(original.rows.compare_batches(published.rows, compared.taken, count_batch, step))

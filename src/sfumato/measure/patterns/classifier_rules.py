@@ -19,8 +19,8 @@ Side = frozenset[str]
 
 def count_small_remainders(rules: Rules, k: int) -> int:
     """How many left sides have 1 to k − 1 people more than their rules together."""
-    left, told = _list_leaves(rules), _count_told(rules)
-    return sum(0 < left[side] - told[side] < k for side in left)
+    left, supports = _list_leaves(rules), _count_told(rules)
+    return sum(0 < left[side] - supports[side] < k for side in left)
 
 
 def count_overlapping_rules(rules: Rules) -> int:
@@ -66,14 +66,14 @@ def _list_leaves(rules: Rules) -> dict[Side, int]:
 
 
 def _count_told(rules: Rules) -> Counter[Side]:
-    told: Counter[Side] = Counter()
+    supports: Counter[Side] = Counter()
     for rule in rules.list_counts():
-        told[frozenset(map(str, rule.left))] += rule.support
-    return told
+        supports[frozenset(map(str, rule.left))] += rule.support
+    return supports
 
 
 def _contradict(first: Side, second: Side) -> bool:
-    return any(f"{NOT}{one}" in second for one in first) or any(f"{NOT}{one}" in first for one in second)
+    return any(f"{NOT}{item}" in second for item in first) or any(f"{NOT}{item}" in first for item in second)
 
 
 checks_claim("small_remainders", "exactly", arguments=("k",))(

@@ -31,12 +31,15 @@ def measure_rule_errors(
     original: Baskets, published: Rules, least: int, min_confidence: float, consequent_length: int | None = None
 ) -> float:
     """The mean over the rules of the originals of the error of the confidence; 1 for a rule that is not published."""
-    told: Confidences = {
+    published_confidences: Confidences = {
         (frozenset(map(str, rule.left)), frozenset(map(str, rule.right))): Fraction(rule.support, rule.left_support)
         for rule in published.list_counts()
     }
     true = _list_true_rules(original, least, Fraction(repr(min_confidence)), consequent_length)
-    errors = [abs(told[rule] - share) if rule in told else Fraction(1) for rule, share in true.items()]
+    errors = [
+        abs(published_confidences[rule] - share) if rule in published_confidences else Fraction(1)
+        for rule, share in true.items()
+    ]
     return round(float(sum(errors, Fraction(0)) / len(errors)), 12) if errors else 0.0
 
 

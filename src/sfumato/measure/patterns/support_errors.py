@@ -10,7 +10,10 @@ from sfumato.patterns import Patterns
 
 def measure_support_errors(original: Baskets, published: Patterns, least: int) -> float:
     """The mean over the frequent itemsets of the relative error of the support; 1 for one that is withheld."""
-    told = {frozenset(map(str, items)): support for items, support in published.to_lists()}
+    published_supports = {frozenset(map(str, items)): support for items, support in published.to_lists()}
     true = recount_itemsets(original, least)
-    errors = [abs(told[items] - support) / support if items in told else 1.0 for items, support in true.items()]
+    errors = [
+        abs(published_supports[items] - support) / support if items in published_supports else 1.0
+        for items, support in true.items()
+    ]
     return round(sum(errors) / len(errors), 12) if errors else 0.0

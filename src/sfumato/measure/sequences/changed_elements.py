@@ -29,21 +29,21 @@ def measure_changed_elements(original: Sequences, published: Sequences, rows: In
     from sfumato.kernels.sequences.kept_elements import ComparedRows, count_kept_elements
 
     owners = np.arange(len(published)) if rows is None else np.array(rows, dtype=np.int64)
-    before, after, size = _number_elements(original, published)
+    original_elements, published_elements, size = _number_elements(original, published)
     words = (int(np.diff(original.offsets)[owners].max(initial=1)) + 63) // 64
     masks = np.zeros((max(size, 1), words), dtype=np.uint64)
-    compared = ComparedRows(*after, *before, owners)
+    compared = ComparedRows(*published_elements, *original_elements, owners)
     kept = 0
     for first in range(0, len(owners), _CHUNK):
         report_progress("comparing sequences", first, len(owners))
         kept += count_kept_elements(compared, masks, first, min(first + _CHUNK, len(owners)))
-    total = len(before.labels) + len(after.labels)
+    total = len(original_elements.labels) + len(published_elements.labels)
     return round(1 - 2 * kept / total, 12) if total else 0.0
 
 
 class _NumberedPair(NamedTuple):
-    before: _Numbered
-    after: _Numbered
+    original: _Numbered
+    published: _Numbered
     size: int
     """How many numbers there are."""
 
@@ -52,17 +52,19 @@ def _number_elements(original: Sequences, published: Sequences) -> _NumberedPair
     """Each element as a number; equal elements have the same."""
     numbers = number_item_texts(original, published)
     if all(len(data.codes) == len(data.element_offsets) - 1 for data in (original, published)):
-        before, after = (number_codes(data, numbers) for data in (original, published))
+        original_codes, published_codes = (number_codes(data, numbers) for data in (original, published))
         size = len(numbers)
     else:
         elements: dict[bytes, int] = {}
-        before, after = (_number_sets(data, numbers, elements) for data in (original, published))
+        original_codes, published_codes = (_number_sets(data, numbers, elements) for data in (original, published))
         size = len(elements)
     # Compiled code takes no read-only arrays.
-    return _NumberedPair(_Numbered(before, original.offsets.copy()), _Numbered(after, published.offsets.copy()), size)
+    return _NumberedPair(
+        _Numbered(original_codes, original.offsets.copy()), _Numbered(published_codes, published.offsets.copy()), size
+    )
 
 
 def _number_sets(data: Sequences, numbers: dict[str, int], elements: dict[bytes, int]) -> Codes:
-    one = Sequences(data.items, np.arange(len(data.element_offsets), dtype=np.int64), data.element_offsets, data.codes)
-    spelled = spell_sequences(one, numbers)
+    rows = Sequences(data.items, np.arange(len(data.element_offsets), dtype=np.int64), data.element_offsets, data.codes)
+    spelled = spell_sequences(rows, numbers)
     return np.fromiter((elements.setdefault(text, len(elements)) for text in spelled), np.int32, len(spelled))

@@ -23,9 +23,9 @@ def count_marks(original: Sequences, published: Sequences) -> int:
         return int(np.isin(published.codes, marks).sum()) + max(0, original.codes.size - published.codes.size)
     numbers = number_item_texts(original, published)
     aligned = np.diff(original.offsets) == np.diff(published.offsets)
-    before, after = (_place_items(data, aligned, numbers) for data in (original, published))
-    places, counts = np.unique(before, return_counts=True)
-    kept_places, kept_counts = np.unique(after, return_counts=True)
+    original_keys, published_keys = (_place_items(data, aligned, numbers) for data in (original, published))
+    places, counts = np.unique(original_keys, return_counts=True)
+    kept_places, kept_counts = np.unique(published_keys, return_counts=True)
     kept = np.zeros_like(counts)
     is_kept = np.isin(places, kept_places, assume_unique=True)
     kept[is_kept] = kept_counts[np.isin(kept_places, places, assume_unique=True)]

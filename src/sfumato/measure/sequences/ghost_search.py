@@ -77,8 +77,8 @@ class _Node(NamedTuple):
     """A pattern's last element, and its matches in the release and in the originals."""
 
     last: Element
-    after: list[_Match]
-    before: list[_Match]
+    published_matches: list[_Match]
+    original_matches: list[_Match]
 
 
 def count_ghosts(published: Sequences, original: Sequences, least: int, rows: Ints | None = None) -> int:
@@ -91,12 +91,12 @@ def count_ghosts(published: Sequences, original: Sequences, least: int, rows: In
     while stack:
         node = stack.pop()
         frequent = search.keep_frequent(node, search.list_new_steps(node), least)
-        after = _extend(search.after, node.last, node.after, frequent)
-        before = _extend(search.before, node.last, node.before, frequent)
-        for (item, joins), matches in after.items():
-            ghosts += search.count(before[item, joins]) < least
+        published_matches = _extend(search.published_rows, node.last, node.published_matches, frequent)
+        original_matches = _extend(search.original_rows, node.last, node.original_matches, frequent)
+        for (item, joins), matches in published_matches.items():
+            ghosts += search.count(original_matches[item, joins]) < least
             last = node.last | {item} if joins else frozenset({item})
-            stack.append(_Node(last, matches, before[item, joins]))
+            stack.append(_Node(last, matches, original_matches[item, joins]))
     return ghosts
 
 
@@ -118,12 +118,12 @@ class _Search:
         )
         pairs.update((old[row], b"") for row in set(range(len(old))) - set(owners))
         self.weights = list(pairs.values())
-        self.before, self.after = ([_Row.read(pair[side]) for pair in pairs] for side in (0, 1))
+        self.original_rows, self.published_rows = ([_Row.read(pair[side]) for pair in pairs] for side in (0, 1))
         self.latest = [
-            _find_latest_starts(after.list_elements(), before.list_elements())
-            for before, after in zip(self.before, self.after, strict=True)
+            _find_latest_starts(published_row.list_elements(), original_row.list_elements())
+            for original_row, published_row in zip(self.original_rows, self.published_rows, strict=True)
         ]
-        self.has_sets = any(len(row.items) >= len(row.starts) for row in self.after)
+        self.has_sets = any(len(row.items) >= len(row.starts) for row in self.published_rows)
 
     def start(self) -> _Node:
         """The empty pattern, in every sequence."""
@@ -136,13 +136,13 @@ class _Search:
 
     def list_new_steps(self, node: _Node) -> _Steps:
         """The steps that lead on in some published sequence which may contain what its original does not."""
-        old = {match.row: match for match in node.before}
+        old = {match.row: match for match in node.original_matches}
         steps = _Steps(set(), set())
-        for match in node.after:
+        for match in node.published_matches:
             latest = self.latest[match.row]
             if latest[0] >= 0:
                 continue  # the whole sequence is contained in its original
-            row, known = self.after[match.row], old.get(match.row)
+            row, known = self.published_rows[match.row], old.get(match.row)
             if known is None or latest[match.end + 1] <= known.end:
                 steps.new.update(row.items[row.starts[match.end + 1] :])
             if self.has_sets and node.last and (known is None or latest[match.before_last + 1] <= known.before_last):
@@ -153,8 +153,8 @@ class _Search:
     def keep_frequent(self, node: _Node, steps: _Steps, least: int) -> _Steps:
         """The steps that enough published sequences allow."""
         new, joined = Counter[int](), Counter[int]()
-        for number, before_last, end in node.after if steps.new or steps.joined else ():
-            row, weight = self.after[number], self.weights[number]
+        for number, before_last, end in node.published_matches if steps.new or steps.joined else ():
+            row, weight = self.published_rows[number], self.weights[number]
             for item in steps.new.intersection(row.items[row.starts[end + 1] :]):
                 new[item] += weight
             for item in row.find_joined(node.last, before_last + 1, steps.joined) if steps.joined else ():
@@ -179,12 +179,12 @@ def _keep_items(data: Sequences, kept: set[str]) -> Sequences:
 
 def _find_latest_starts(row: list[Element], original: list[Element]) -> list[int]:
     """For each element, from where on the original at the latest contains the rest of the row; -1 if it does not."""
-    latest, place = [len(original)], len(original)
+    latest, position = [len(original)], len(original)
     for element in reversed(row):
-        place -= 1
-        while place >= 0 and not element <= original[place]:
-            place -= 1
-        latest.append(max(place, -1))
+        position -= 1
+        while position >= 0 and not element <= original[position]:
+            position -= 1
+        latest.append(max(position, -1))
     return latest[::-1]
 
 
@@ -192,15 +192,15 @@ def _extend(
     rows: list[_Row], last: Element, matches: list[_Match], steps: _Steps
 ) -> dict[tuple[int, bool], list[_Match]]:
     """The leftmost matches of a pattern with one more item, in a new element or (true) in its last one."""
-    found: dict[tuple[int, bool], list[_Match]] = defaultdict(list)
+    extensions: dict[tuple[int, bool], list[_Match]] = defaultdict(list)
     if not steps.new and not steps.joined:
-        return found
+        return extensions
     for number, before_last, end in matches:
         row = rows[number]
         begin = row.starts[end + 1]
         for item in steps.new.intersection(row.items[begin:]):
-            found[item, False].append(_Match(number, end, row.elements[row.items.index(item, begin)]))
+            extensions[item, False].append(_Match(number, end, row.elements[row.items.index(item, begin)]))
         if steps.joined:
             for item, element in row.find_joined(last, before_last + 1, steps.joined).items():
-                found[item, True].append(_Match(number, before_last, element))
-    return found
+                extensions[item, True].append(_Match(number, before_last, element))
+    return extensions

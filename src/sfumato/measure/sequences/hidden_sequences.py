@@ -39,9 +39,9 @@ def count_added(published: Sequences, original: Sequences, rows: Ints | None = N
     if len(owners) != len(published) or (len(owners) and owners.max() >= len(original)):
         raise DataError(f"{len(published)} published sequences cannot be compared with {len(original)} originals")
     numbers = number_item_texts(original, published)
-    before, after = (lay_out_rows(data, numbers) for data in (original, drop_mark(published, mark)))
+    original_rows, published_rows = (lay_out_rows(data, numbers) for data in (original, drop_mark(published, mark)))
     contained = np.zeros(len(owners), dtype=np.bool_)
-    compare_rows(after, before, owners.copy(), contained)
+    compare_rows(published_rows, original_rows, owners.copy(), contained)
     return int((~contained).sum())
 
 

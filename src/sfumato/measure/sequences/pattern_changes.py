@@ -112,20 +112,20 @@ def compare_supports(
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden]
-    found = [find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published)]
-    before, after = (_name_patterns(patterns, secrets) for patterns in found)
-    common = before.keys() & after.keys()
-    pairs = [(before[pattern], after[pattern]) for pattern in common]
-    left = count_pattern_supports(published, before.keys() - common, max_gap, window)
-    had = count_pattern_supports(original, after.keys() - common, max_gap, window)
-    lost = [(before[pattern], count) for pattern, count in left.items()]
-    ghosts = [(count, after[pattern]) for pattern, count in had.items()]
+    subsequences = [find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published)]
+    original_supports, published_supports = (_name_patterns(patterns, secrets) for patterns in subsequences)
+    common = original_supports.keys() & published_supports.keys()
+    pairs = [(original_supports[pattern], published_supports[pattern]) for pattern in common]
+    left = count_pattern_supports(published, original_supports.keys() - common, max_gap, window)
+    had = count_pattern_supports(original, published_supports.keys() - common, max_gap, window)
+    lost = [(original_supports[pattern], count) for pattern, count in left.items()]
+    ghosts = [(count, published_supports[pattern]) for pattern, count in had.items()]
     # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
     shares = [(old - new) / old for old, new in (*pairs, *ghosts) if old]
     return SupportChanges(
-        before=len(before),
-        after=len(after),
+        before=len(original_supports),
+        after=len(published_supports),
         lost=len(lost),
         ghosts=len(ghosts),
         sup_sim=fsum(ratios) / len(ratios) if ratios else None,
@@ -134,11 +134,11 @@ def compare_supports(
     )
 
 
-def _name_patterns(found: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
+def _name_patterns(subsequences: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
     """Patterns by the names of their items, without hidden ones."""
     return {
         pattern: count
-        for pattern, count in zip(list_named_patterns(found), found.supports.tolist(), strict=True)
+        for pattern, count in zip(list_named_patterns(subsequences), subsequences.supports.tolist(), strict=True)
         if not any(MARK in element for element in pattern) and not any(_holds(pattern, secret) for secret in secrets)
     }
 

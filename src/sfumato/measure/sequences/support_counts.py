@@ -30,7 +30,11 @@ def count_pattern_supports(
     if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:
         code_of = {str(item): code for code, item in enumerate(sequences.items)}
         possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
-        coded = {tuple(code_of[name] for (name,) in one): one for one in possible if all(len(e) == 1 for e in one)}
+        coded = {
+            tuple(code_of[name] for (name,) in pattern): pattern
+            for pattern in possible
+            if all(len(e) == 1 for e in pattern)
+        }
         listed = sorted(coded)
         supports = _count_sorted(sequences, listed) if listed else np.zeros(0, np.int64)
         return counts | {coded[codes]: count for codes, count in zip(listed, supports.tolist(), strict=True)}

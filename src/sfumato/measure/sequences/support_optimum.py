@@ -62,9 +62,9 @@ def support_optimum(sequences: Sequences, k: int, seconds: float = 30.0) -> Supp
         raise PolicyError("k must be a whole number, at least 2")
     if not len(sequences):
         raise DataError("there are no sequences to anonymize")
-    found = find_subsequences(sequences, k, at_most=MOST_PATTERNS)
-    patterns = list_patterns(found).to_list()
-    program = _Program(_compare_patterns(patterns), found.supports, k, len(sequences))
+    subsequences = find_subsequences(sequences, k, at_most=MOST_PATTERNS)
+    patterns = list_patterns(subsequences).to_list()
+    program = _Program(_compare_patterns(patterns), subsequences.supports, k, len(sequences))
     counts, bound = program.solve(seconds)
     distance = program.measure(counts)
     published = [pattern for pattern, count in zip(patterns, counts.tolist(), strict=True) for _ in range(count)]
@@ -120,13 +120,13 @@ class _Program:
         from scipy.optimize import LinearConstraint
         from scipy.sparse import csr_array, eye_array, hstack
 
-        contained, one = csr_array(self.contained.astype(float)), eye_array(size)
+        contained, identity = csr_array(self.contained.astype(float)), eye_array(size)
         nothing = csr_array((size, size))
         return [
-            LinearConstraint(hstack([contained, nothing, one]), lb=self.supports),  # it moved down by no more
-            LinearConstraint(hstack([contained, nothing, -one]), ub=self.supports),  # nor up
-            LinearConstraint(hstack([one, -self.most * one, nothing]), ub=0),  # what is published is marked
-            LinearConstraint(hstack([contained, -self.k * one, nothing]), lb=0),  # what is marked occurs k times
+            LinearConstraint(hstack([contained, nothing, identity]), lb=self.supports),  # it moved down by no more
+            LinearConstraint(hstack([contained, nothing, -identity]), ub=self.supports),  # nor up
+            LinearConstraint(hstack([identity, -self.most * identity, nothing]), ub=0),  # what is published is marked
+            LinearConstraint(hstack([contained, -self.k * identity, nothing]), lb=0),  # what is marked occurs k times
             LinearConstraint(np.concatenate([np.ones(size), np.zeros(2 * size)])[None, :], ub=self.most),
         ]
 

@@ -69,11 +69,13 @@ def edit_distances(original: Sequences, published: Sequences, rows: Ints | Seque
         raise DataError(f"{len(original)} sequences became {len(published)}: give rows, the original of each")
     owners = np.arange(len(published), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64).copy()
     numbers: dict[Any, int] = {}
-    before, after = (LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published))
+    original_rows, published_rows = (
+        LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published)
+    )
     costs = np.empty(int(np.diff(published.offsets).max(initial=0)) + 1, dtype=np.int64)
     distances = np.zeros(len(published), dtype=np.int64)
     masks = np.zeros(len(numbers) + 1, dtype=np.uint64)
-    measure_edit_distances(before, after, owners, costs, masks, distances)
+    measure_edit_distances(original_rows, published_rows, owners, costs, masks, distances)
     return distances
 
 
@@ -143,10 +145,10 @@ def _list_steps(data: Sequences, numbers: Codes | Ints, size: int) -> Codes | In
     sizes = np.diff(data.element_offsets)
     left, right = sizes[pairs], sizes[pairs + 1]
     totals = left * right
-    place = np.arange(int(totals.sum())) - np.repeat(np.cumsum(totals) - totals, totals)
+    offset = np.arange(int(totals.sum())) - np.repeat(np.cumsum(totals) - totals, totals)
     width = np.repeat(right, totals)
-    start = data.codes[np.repeat(data.element_offsets[pairs], totals) + place // np.maximum(width, 1)]
-    goal = data.codes[np.repeat(data.element_offsets[pairs + 1], totals) + place % np.maximum(width, 1)]
+    start = data.codes[np.repeat(data.element_offsets[pairs], totals) + offset // np.maximum(width, 1)]
+    goal = data.codes[np.repeat(data.element_offsets[pairs + 1], totals) + offset % np.maximum(width, 1)]
     return np.asarray(numbers[start] * size + numbers[goal])
 
 

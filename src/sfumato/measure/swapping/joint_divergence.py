@@ -61,20 +61,20 @@ def joint_divergence(
 class _CodedColumn:
     """A column before and after, numbered alike."""
 
-    before: Ints
-    after: Ints
+    original: Ints
+    published: Ints
     width: int
 
 
-def _number_together(before: pl.Series, after: pl.Series) -> _CodedColumn:
-    both = pl.concat([spell_cells(before).alias("value"), spell_cells(after).alias("value")])
+def _number_together(original: pl.Series, published: pl.Series) -> _CodedColumn:
+    both = pl.concat([spell_cells(original).alias("value"), spell_cells(published).alias("value")])
     numbers = both.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
-    return _CodedColumn(numbers[: len(before)], numbers[len(before) :], int(numbers.max(initial=0)) + 1)
+    return _CodedColumn(numbers[: len(original)], numbers[len(original) :], int(numbers.max(initial=0)) + 1)
 
 
 def _compare_patterns(coded: Sequence[_CodedColumn]) -> float:
     """D over the full patterns that occur."""
-    both = [pl.DataFrame([getattr(one, when) for one in coded]) for when in ("before", "after")]
+    both = [pl.DataFrame([getattr(column, side) for column in coded]) for side in ("original", "published")]
     counts = [frame.group_by(pl.all()).agg(pl.len().alias("count")) for frame in both]
     names = both[0].columns
     joined = counts[0].join(counts[1], on=names, how="full", coalesce=True)
@@ -84,7 +84,7 @@ def _compare_patterns(coded: Sequence[_CodedColumn]) -> float:
 
 def _compare_by_bayes(others: Sequence[_CodedColumn], own: _CodedColumn) -> float:
     """D of two simple Bayes models: that of the column, and of each other column given its value (the chain rule)."""
-    values = [np.bincount(part, minlength=own.width).astype(np.float64) for part in (own.before, own.after)]
+    values = [np.bincount(part, minlength=own.width).astype(np.float64) for part in (own.original, own.published)]
     there = (values[0] + values[1]) > 0
     marginal = [_smooth_shares(counts[there]) for counts in values]
     weights = np.zeros(own.width)
@@ -97,17 +97,19 @@ def _compare_given(other: _CodedColumn, own: _CodedColumn, values: Sequence[Floa
 
     Pairs that occur neither before nor after are alike for each y, and are only counted: there may be very many.
     """
-    pairs, place = np.unique(
-        np.concatenate([other.before * own.width + own.before, other.after * own.width + own.after]),
+    pairs, pair_index = np.unique(
+        np.concatenate([other.original * own.width + own.original, other.published * own.width + own.published]),
         return_inverse=True,
     )
-    early = np.bincount(place[: len(own.before)], minlength=len(pairs)) + PRIOR
-    late = np.bincount(place[len(own.before) :], minlength=len(pairs)) + PRIOR
-    y, height = pairs % own.width, len(np.unique(np.concatenate([other.before, other.after])))
-    before, after = (counts + PRIOR * height for counts in values)
-    seen = weights[y] * (early / before[y]) * np.log2(early / before[y] / (late / after[y]))
+    early = np.bincount(pair_index[: len(own.original)], minlength=len(pairs)) + PRIOR
+    late = np.bincount(pair_index[len(own.original) :], minlength=len(pairs)) + PRIOR
+    y, height = pairs % own.width, len(np.unique(np.concatenate([other.original, other.published])))
+    original_totals, published_totals = (counts + PRIOR * height for counts in values)
+    seen = (
+        weights[y] * (early / original_totals[y]) * np.log2(early / original_totals[y] / (late / published_totals[y]))
+    )
     absent = height - np.bincount(y, minlength=own.width)
-    unseen = weights * absent * (PRIOR / before) * np.log2(after / before)
+    unseen = weights * absent * (PRIOR / original_totals) * np.log2(published_totals / original_totals)
     return float(seen.sum() + unseen.sum())
 
 

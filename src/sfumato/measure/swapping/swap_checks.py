@@ -86,11 +86,14 @@ def count_unbroken_groups(
 
 def measure_marginal_shift(original: Table, published: Table, column: str, rows: Rows = None) -> int:
     """Σ over the values of a column of the difference in their counts; missing is a value."""
-    before, after = (
+    original_counts, published_counts = (
         _count_spelt_values(select_originals(original, rows)[column]),
         _count_spelt_values(published.frame[column]),
     )
-    return sum(abs(before.get(value, 0) - after.get(value, 0)) for value in before.keys() | after.keys())
+    return sum(
+        abs(original_counts.get(value, 0) - published_counts.get(value, 0))
+        for value in original_counts.keys() | published_counts.keys()
+    )
 
 
 def compare_value_shares(original: Table, published: Table, column: str, rows: Rows = None) -> pl.DataFrame:
@@ -98,9 +101,12 @@ def compare_value_shares(original: Table, published: Table, column: str, rows: R
     taken = select_originals(original, rows)
     require_columns(taken, [column], original.source)
     require_columns(published.frame, [column], published.source)
-    before, after = (_count_spelt_values(frame[column]) for frame in (taken, published.frame))
-    values = sorted(before.keys() | after.keys(), key=lambda value: (value is None, value or ""))
-    shares = [(value, before.get(value, 0) / taken.height, after.get(value, 0) / len(published)) for value in values]
+    original_counts, published_counts = (_count_spelt_values(frame[column]) for frame in (taken, published.frame))
+    values = sorted(original_counts.keys() | published_counts.keys(), key=lambda value: (value is None, value or ""))
+    shares = [
+        (value, original_counts.get(value, 0) / taken.height, published_counts.get(value, 0) / len(published))
+        for value in values
+    ]
     frame = pl.DataFrame(shares, {"value": pl.String, "before": pl.Float64, "after": pl.Float64}, orient="row")
     return frame.sort((pl.col("after") - pl.col("before")).abs(), descending=True, maintain_order=True)
 
@@ -144,11 +150,14 @@ def joint_total_variation(
         raise PolicyError(f"{published.source}: {len(names)} columns have no sets of {width}")
     taken = select_originals(original, rows)
     require_columns(taken, (*names, column), original.source)
-    before, after = ({n: spell_cells(f[n]) for n in (*names, column)} for f in (taken, published.frame))
+    original_columns, published_columns = (
+        {n: spell_cells(f[n]) for n in (*names, column)} for f in (taken, published.frame)
+    )
     distances = []
     for chosen in combinations(names, width):
         frames = [
-            pl.DataFrame([columns[name].alias(name) for name in (*chosen, column)]) for columns in (before, after)
+            pl.DataFrame([columns[name].alias(name) for name in (*chosen, column)])
+            for columns in (original_columns, published_columns)
         ]
         shares = [frame.group_by(pl.all()).agg((pl.len() / frame.height).alias("share")) for frame in frames]
         both = shares[0].join(shares[1], on=[*chosen, column], how="full", nulls_equal=True, coalesce=True)

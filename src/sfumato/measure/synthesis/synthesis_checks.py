@@ -152,18 +152,22 @@ def count_foreign_values(original: Table, published: Table, columns: Sequence[st
         require_columns(table.frame, columns, table.source)
     count = 0
     for name in columns:
-        before, after = original.frame[name], published.frame[name]
-        if before.null_count() == 0:
-            count += after.null_count()
-        read = choose_number_reader(before)
+        originals, cells = original.frame[name], published.frame[name]
+        if originals.null_count() == 0:
+            count += cells.null_count()
+        read = choose_number_reader(originals)
         if read is not None:
-            before, after = read(before), read(after)
-            strange = (after < before.min()) | (after > before.max()) if before.null_count() < len(before) else None
-            count += after.len() - after.null_count() if strange is None else int(strange.fill_null(value=False).sum())
-            count += after.null_count() - published.frame[name].null_count()
+            originals, cells = read(originals), read(cells)
+            strange = (
+                (cells < originals.min()) | (cells > originals.max())
+                if originals.null_count() < len(originals)
+                else None
+            )
+            count += cells.len() - cells.null_count() if strange is None else int(strange.fill_null(value=False).sum())
+            count += cells.null_count() - published.frame[name].null_count()
         else:
-            known = spell_cells(before).drop_nulls().unique()
-            count += int((~spell_cells(after).drop_nulls().is_in(known.implode())).sum())
+            known = spell_cells(originals).drop_nulls().unique()
+            count += int((~spell_cells(cells).drop_nulls().is_in(known.implode())).sum())
     return count
 
 
@@ -179,9 +183,9 @@ def count_people_at_extremes(original: Table, published: Table, columns: Sequenc
         read = choose_number_reader(original.frame[name])
         if read is None:
             return 0
-        before, after = read(original.frame[name]), read(published.frame[name])
-        if after.null_count() < len(after):
-            reached = (int((before >= after.max()).sum()), int((before <= after.min()).sum()))
+        originals, numbers = read(original.frame[name]), read(published.frame[name])
+        if numbers.null_count() < len(numbers):
+            reached = (int((originals >= numbers.max()).sum()), int((originals <= numbers.min()).sum()))
             fewest = min(fewest, *reached)
     return fewest
 
@@ -224,11 +228,11 @@ def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([spell_cells(frame[name]).alias(f"x{index}") for index, name in enumerate(names)])
 
 
-def _group_cells(before: pl.Series, after: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
+def _group_cells(original: pl.Series, published: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
     """The group of every cell of both columns, and the number of groups."""
-    read = choose_number_reader(before)
+    read = choose_number_reader(original)
     if read is not None:
-        numbers = [read(values).cast(pl.Float64, strict=False) for values in (before, after)]
+        numbers = [read(values).cast(pl.Float64, strict=False) for values in (original, published)]
         known = np.sort(numbers[0].drop_nulls().to_numpy())
         cuts = (
             np.unique(known[[max(-(-len(known) * step // bins) - 1, 0) for step in range(1, bins)]])
@@ -240,8 +244,14 @@ def _group_cells(before: pl.Series, after: pl.Series, bins: int) -> tuple[Ints, 
             for values in numbers
         ]
         return groups[0], groups[1], len(cuts) + 2
-    texts = pl.concat([spell_cells(before), spell_cells(after)]).rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    return texts[: len(before)], texts[len(before) :], int(texts.max()) + 1
+    texts = (
+        pl.concat([spell_cells(original), spell_cells(published)])
+        .rank("dense")
+        .fill_null(0)
+        .to_numpy()
+        .astype(np.int64)
+    )
+    return texts[: len(original)], texts[len(original) :], int(texts.max()) + 1
 
 
 def _compute_pair_variation(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
