@@ -82,7 +82,7 @@ def join_columns(names: Sequence[str], last: str = "and") -> str:
 
 
 def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:
-    return [name for name, found in body.get("roles", {}).items() if found == role]
+    return [name for name, column_role in body.get("roles", {}).items() if column_role == role]
 
 
 def _find_story(tag: str) -> str:

@@ -28,7 +28,7 @@ class RiskBar:
     share: float
     low: float
     high: float
-    said: str
+    text: str
     side: str
     """`before` or `after`."""
 
@@ -49,7 +49,7 @@ class _RiskScale:
         self._end = min(1.0, max(top * 1.15, 0.01))
         self.ticks = self.ticks or choose_ticks(0, self._end, 4)
 
-    def place(self, share: float) -> float:
+    def locate(self, share: float) -> float:
         if not self.log:
             return self._width * share / self._end
         first, last = log10(self.ticks[0]), log10(self.ticks[-1])
@@ -62,37 +62,37 @@ def draw_risks(bars: Sequence[RiskBar], limit: float | None) -> str:
     drawing = Drawing(250, step * len(bars))
     scale = _RiskScale(bars, limit, drawing.width)
     for tick in scale.ticks:
-        x = scale.place(tick)
+        x = scale.locate(tick)
         drawing.add_line((x, 0), (x, drawing.height), _LINE)
         drawing.add_words(x, drawing.height + 15, format_share(tick), _SOFT, anchor="middle")
     drawing.add_line((0, drawing.height), (drawing.width, drawing.height), _LINE)
     if limit is not None:
-        x = scale.place(limit)
+        x = scale.locate(limit)
         drawing.add_line((x, 0), (x, drawing.height), _WARN, 1.5, dash="4,4")
     for number, bar in enumerate(bars):
         _draw_risk(drawing, scale, bar, (number + 0.5) * step)
-    ends = [scale.place(bar.high) + 9 + estimate_width(bar.said, 15) for bar in bars]
+    ends = [scale.locate(bar.high) + 9 + estimate_width(bar.text, 15) for bar in bars]
     left = 8 + max(estimate_width(bar.label, 12) for bar in bars)
     return drawing.render(left=left, right=max(16, *(end - drawing.width for end in ends)), top=2, bottom=21)
 
 
 def _draw_risk(drawing: Drawing, scale: _RiskScale, bar: RiskBar, middle: float) -> None:
     """The share, its interval as a thin line with ends, and the number beside it."""
-    colour, low, high = _COLOURS[bar.side], scale.place(bar.low), scale.place(bar.high)
+    colour, low, high = _COLOURS[bar.side], scale.locate(bar.low), scale.locate(bar.high)
     drawing.add_words(-6, middle + 4, bar.label, _SOFT, anchor="end")
     if scale.log:
-        drawing.add_circle(scale.place(bar.share), middle, 6.3, colour)
+        drawing.add_circle(scale.locate(bar.share), middle, 6.3, colour)
     else:
-        drawing.add_lying_bar(middle - 18, scale.place(bar.share), 36, colour, bend=4)
+        drawing.add_lying_bar(middle - 18, scale.locate(bar.share), 36, colour, bend=4)
     drawing.add_line((low, middle), (high, middle), _INK, 1.5)
     for end in (low, high):
         drawing.add_line((end, middle - 5), (end, middle + 5), _INK, 1.5)
-    drawing.add_words(high + 9, middle + 5, bar.said, _INK, size=14, bold=True, edge=_CARD)
+    drawing.add_words(high + 9, middle + 5, bar.text, _INK, size=14, bold=True, edge=_CARD)
 
 
-def draw_crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[float]) -> str:
+def draw_crowds(bins: Sequence[str], original: Sequence[float] | None, published: Sequence[float]) -> str:
     """The share of people by how many share their values, before beside after for the custodian."""
-    sides = {"after": after} if before is None else {"before": before, "after": after}
+    sides = {"after": published} if original is None else {"before": original, "after": published}
     drawing = Drawing(340, 150)
     top = round_up_end(max(0.01, *(share for shares in sides.values() for share in shares)))
     for tick in choose_ticks(0, top, 4):
@@ -103,47 +103,47 @@ def draw_crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequ
     thick = 0.75 * step / len(sides)
     for number, label in enumerate(bins):
         start = (number + 0.2) * step
-        for place, (side, shares) in enumerate(sides.items()):
+        for slot, (side, shares) in enumerate(sides.items()):
             length = drawing.height * shares[number] / top
-            drawing.add_standing_bar(start + place * thick, length, thick, _COLOURS[side], bend=3)
+            drawing.add_standing_bar(start + slot * thick, length, thick, _COLOURS[side], bend=3)
         drawing.add_words(start + 0.375 * step, drawing.height + 16, label, _SOFT, anchor="middle")
     drawing.add_words(drawing.width / 2, drawing.height + 31, "people with the same values", _SOFT, anchor="middle")
     return drawing.render(left=40, right=2, top=8, bottom=36)
 
 
-def draw_distribution(labels: Sequence[str], after: Sequence[int], before: Sequence[int] | None = None) -> str:
+def draw_distribution(labels: Sequence[str], published: Sequence[int], original: Sequence[int] | None = None) -> str:
     """How many people have each value: published, or before beside after for the custodian."""
-    sides = {"after": after} if before is None else {"before": before, "after": after}
-    step, size, filled = (19, 11, 0.9) if before is None else (27, 10, 0.8)
+    sides = {"after": published} if original is None else {"before": original, "after": published}
+    step, size, filled = (19, 11, 0.9) if original is None else (27, 10, 0.8)
     drawing = Drawing(104, max(len(labels), 1) * step)
-    most, thick = max([1, *after, *(before or ())]), filled * step / len(sides)
+    most, thick = max([1, *published, *(original or ())]), filled * step / len(sides)
     for number, label in enumerate(wording.shorten_distinctly(labels, LABEL)):
         drawing.add_words(-6, (number + 0.5) * step + 4, cut_words(label, 12, 102), _INK, anchor="end")
-        for place, (side, counts) in enumerate(sides.items()):
-            y = (number + (1 - filled) / 2) * step + place * thick
+        for slot, (side, counts) in enumerate(sides.items()):
+            y = (number + (1 - filled) / 2) * step + slot * thick
             length = drawing.width * counts[number] / most
             drawing.add_lying_bar(y, length, thick, _COLOURS[side], bend=2)
-            said = wording.format_count(counts[number])
-            drawing.add_words(length + 4, y + thick / 2 + 3.5, said, _SOFT, size=size)
+            text = wording.format_count(counts[number])
+            drawing.add_words(length + 4, y + thick / 2 + 3.5, text, _SOFT, size=size)
     # Fixed margins, so that the bars of all pictures begin and end alike.
     return drawing.render(left=110, right=46, top=2, bottom=2)
 
 
-def draw_histogram(edges: Floats, after: Sequence[int], before: Sequence[int] | None = None) -> str:
+def draw_histogram(edges: Floats, published: Sequence[int], original: Sequence[int] | None = None) -> str:
     """How many people have numbers in each range: published, or before beside after for the custodian."""
-    sides = {"after": after} if before is None else {"before": before, "after": after}
+    sides = {"after": published} if original is None else {"before": original, "after": published}
     drawing = Drawing(206, 120)
-    top = round_up_end(max(1, *after, *(before or ())))
+    top = round_up_end(max(1, *published, *(original or ())))
     for tick in choose_ticks(0, top, 3):
         y = drawing.height * (1 - tick / top)
         drawing.add_line((0, y), (drawing.width, y), _LINE)
-        drawing.add_words(-6, y + 4, format_tick(tick, max(after)), _SOFT, anchor="end")
+        drawing.add_words(-6, y + 4, format_tick(tick, max(published)), _SOFT, anchor="end")
     step = drawing.width / (len(edges) - 1)
     thick = step * _FILLED / len(sides)
-    for place, (side, counts) in enumerate(sides.items()):
+    for slot, (side, counts) in enumerate(sides.items()):
         for number, count in enumerate(counts):
             length = drawing.height * count / top
-            x = (number + (1 - _FILLED) / 2) * step + place * thick
+            x = (number + (1 - _FILLED) / 2) * step + slot * thick
             drawing.add_box(x, drawing.height - length, thick, length, _COLOURS[side])
     drawing.add_line((0, drawing.height), (drawing.width, drawing.height), _LINE)
     _write_numbers_below(drawing, float(edges[0]), float(edges[-1]))

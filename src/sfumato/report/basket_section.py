@@ -27,10 +27,10 @@ def build_basket_estimates_section(public: Mapping[str, Any], published: Baskets
     distortion = get_distortion(release)
     if not distortion.informative:
         return None
-    found = estimate_itemsets(release, 1, max_length=1)
+    estimates = estimate_itemsets(release, 1, max_length=1)
     shown = dict(zip(map(str, published.items), _count_shares(published), strict=True))
     shares, rows = [], []
-    for row in found.head(ITEMS).iter_rows(named=True):
+    for row in estimates.head(ITEMS).iter_rows(named=True):
         name = str(row["items"][0])
         estimate = min(row["support"], 1.0)
         shares.append(AnswerShare(name, "release", shown.get(name, 0.0)))

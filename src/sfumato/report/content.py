@@ -28,7 +28,7 @@ class GateLine:
     name: str
     meaning: str
     limit: str
-    found: str
+    value: str
     """Empty on the page that leaves."""
     passed: bool
 
@@ -293,12 +293,12 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
 
 def _describe_column(changes: list[Change], difference: ColumnDifference | None, *, nothing_left: bool) -> str:
     """What was done to a column; for the custodian with the measured share of changed cells."""
-    said = describe_changes(changes) if changes else "changed by an unknown method"
+    words = describe_changes(changes) if changes else "changed by an unknown method"
     if nothing_left:
-        said = f"{said}: no value is published"
+        words = f"{words}: no value is published"
     if difference is None or not difference.changed:
-        return said
-    return f"{said} ({wording.format_percent(difference.share)} of cells changed)"
+        return words
+    return f"{words} ({wording.format_percent(difference.share)} of cells changed)"
 
 
 def _count_original_values(account: RunAccount, name: str) -> int | None:

@@ -48,24 +48,26 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
         return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []
     columns.append(account.published.frame[name])
-    cells = [found for column in columns if (found := parse_cells(column)) is not None]
-    if len(cells) < len(columns) or max(len(np.unique(found.low)) for found in cells) <= BINS:
+    cells = [numbers for column in columns if (numbers := parse_cells(column)) is not None]
+    if len(cells) < len(columns) or max(len(np.unique(numbers.low)) for numbers in cells) <= BINS:
         return None
     if account.internal and are_digits_codes(account.original.hierarchies.get(name)) and not cells[-1].ranges:
         return None
-    bins = choose_bins(np.concatenate([ends for found in cells for ends in (found.low, found.high)]), BINS)
+    bins = choose_bins(np.concatenate([ends for numbers in cells for ends in (numbers.low, numbers.high)]), BINS)
     if bins is None:
         return None
-    counts = [bins.count(found) for found in cells]
-    before, after = counts[0] if account.internal else None, counts[-1]
-    shown_before: Sequence[int | None] = [None] * len(after) if before is None else before
+    counts = [bins.count(numbers) for numbers in cells]
+    original, published = counts[0] if account.internal else None, counts[-1]
+    shown_original: Sequence[int | None] = [None] * len(published) if original is None else original
     things, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
-        "svg": Markup(bar_pictures.draw_histogram(bins.edges, after, before)),
-        "label": f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(after), 'range')} of numbers.",
+        "svg": Markup(bar_pictures.draw_histogram(bins.edges, published, original)),
+        "label": (
+            f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(published), 'range')} of numbers."
+        ),
         "head": "Range",
-        "rows": [*zip(bins.labels, shown_before, after, strict=True), *untold],
+        "rows": [*zip(bins.labels, shown_original, published, strict=True), *untold],
         "note": " ".join(_list_notes(bins, cells[-1], untold)),
     }
 
@@ -95,11 +97,11 @@ def _count_untold(columns: Sequence[pl.Series]) -> list[tuple[str, int | None, i
 def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> dict[str, Any]:
     rows = _shorten_counts(counts)
     labels = [label for label, _, _ in rows]
-    before = [count for _, count, _ in rows] if internal else None
-    after = [count for _, _, count in rows]
+    original = [count for _, count, _ in rows] if internal else None
+    published = [count for _, _, count in rows]
     return {
         "name": name,
-        "svg": Markup(bar_pictures.draw_distribution(labels, after, before)),
+        "svg": Markup(bar_pictures.draw_distribution(labels, published, original)),
         "label": (
             f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
             f"{wording.count_noun(counts.height, 'value')}."

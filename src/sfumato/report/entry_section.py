@@ -136,15 +136,15 @@ def _build_exposure_figure(exposures: Sequence[ColumnExposure]) -> ReportFigure:
 
 
 def _build_entry_rules_figure(details: Mapping[str, Any]) -> ReportFigure:
-    before, after = _list_rule_spots(details.get("rules_before")), _list_rule_spots(details.get("rules_after"))
+    original, published = _list_rule_spots(details.get("rules_before")), _list_rule_spots(details.get("rules_after"))
     confidence, support = float(details["confidence"]), int(details["least"])
     return ReportFigure(
         "Rules before and after",
-        draw_rules_before_and_after(before, after, confidence, support, title=""),
-        f"{wording.count_noun(len(before), 'rule')} predicted private entries before, "
-        f"{wording.format_count(len(after))} after.",
-        f"Every rule that predicts a private entry: {wording.format_count(len(before))} before, "
-        f"{wording.format_count(len(after))} after.",
+        draw_rules_before_and_after(original, published, confidence, support, title=""),
+        f"{wording.count_noun(len(original), 'rule')} predicted private entries before, "
+        f"{wording.format_count(len(published))} after.",
+        f"Every rule that predicts a private entry: {wording.format_count(len(original))} before, "
+        f"{wording.format_count(len(published))} after.",
         wide=True,
     )
 

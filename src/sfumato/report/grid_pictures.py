@@ -57,7 +57,7 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
     visits, flows = visit_counts(*pair), flow_counts(*pair)
     strongest = flows.sort(pl.max_horizontal(sides), descending=True, maintain_order=True).head(_FLOWS)
     seen = "" if original is None else ", before and after"
-    drawn = f" The {_FLOWS} strongest are drawn." if len(flows) > _FLOWS else ""
+    note = f" The {_FLOWS} strongest are drawn." if len(flows) > _FLOWS else ""
     return (
         _make_figure(
             "Visits",
@@ -68,7 +68,7 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
         ),
         _make_figure(
             "Flows",
-            f"How often each step between regions is made{seen}. Arrows keep to the right, like traffic.{drawn}",
+            f"How often each step between regions is made{seen}. Arrows keep to the right, like traffic.{note}",
             _draw_flows(strongest, cells, sides),
             flows,
             sides,
@@ -79,10 +79,10 @@ def draw_grid_figures(published: Sequences, original: Sequences | None = None) -
 def _read_cells(*several: Sequences | None) -> dict[str, _Cell]:
     """The cell of each item; none if some item is no cell."""
     items = {str(item) for data in several if data is not None for item in data.items} - {MARK}
-    found = {item: _CELL.fullmatch(item) for item in items}
+    matches = {item: _CELL.fullmatch(item) for item in items}
     return (
-        {item: _Cell(int(match[1]), int(match[2])) for item, match in found.items() if match}
-        if all(found.values())
+        {item: _Cell(int(match[1]), int(match[2])) for item, match in matches.items() if match}
+        if all(matches.values())
         else {}
     )
 
@@ -107,17 +107,17 @@ def _draw_visits(visits: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[
             "symbolFillColor": PALETTE["accent"][0],
         },
     }
-    place: Spec = {
+    position: Spec = {
         "x": {"field": "column", "type": "ordinal", "axis": None},
         "y": {"field": "row", "type": "ordinal", "axis": None, "sort": "descending"},
     }
     frames: Spec = {
         "mark": {"type": "rect", "filled": False, "stroke": PALETTE["line"][0], "strokeWidth": 0.5},
-        "encoding": place,
+        "encoding": position,
     }
     squares: Spec = {
         "mark": {"type": "rect", "color": PALETTE["accent"][0]},
-        "encoding": place | {"opacity": shade},
+        "encoding": position | {"opacity": shade},
     }
     return render_svg(_repeat_sides(values, sides, [squares, frames], _measure_grid(cells)))
 
@@ -173,11 +173,11 @@ def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[st
         },
     }
     ends = {"x": [-0.5, size.columns - 0.5], "y": [-0.5, size.rows - 0.5]}
-    place: Spec = {
+    position: Spec = {
         axis: {"field": axis, "type": "quantitative", "axis": None, "scale": {"domain": ends[axis], "nice": False}}
         for axis in ("x", "y")
     }
-    corners: Spec = {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    corners: Spec = {**position, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     frames: Spec = {
         "transform": [{"filter": "!isValid(datum.count)"}],
         "mark": {"type": "rect", "filled": False, "stroke": PALETTE["line"][0], "strokeWidth": 0.5},
@@ -192,8 +192,8 @@ def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[st
         "transform": [{"filter": "isValid(datum.count)"}],
         "mark": {"type": "point", "shape": "triangle", "filled": True, "size": 34, "color": PALETTE["accent"][0]},
         "encoding": {
-            "x": {**place["x"], "field": "head_x"},
-            "y": {**place["y"], "field": "head_y"},
+            "x": {**position["x"], "field": "head_x"},
+            "y": {**position["y"], "field": "head_y"},
             "angle": {"field": "angle", "type": "quantitative", "scale": None},
             "opacity": {"value": 1},
         },

@@ -168,20 +168,20 @@ def _gather_rare(groups: pl.Series, people: Ints) -> pl.Series:
     """The groups with most people, and the rest as one."""
     if groups.n_unique() <= GROUPS:
         return groups
-    counted = pl.DataFrame({"group": groups, "count": people}).group_by("group").agg(pl.sum("count"))
-    frequent = counted.sort(["count", "group"], descending=[True, False]).head(GROUPS - 1)
+    counts = pl.DataFrame({"group": groups, "count": people}).group_by("group").agg(pl.sum("count"))
+    frequent = counts.sort(["count", "group"], descending=[True, False]).head(GROUPS - 1)
     frequent = frequent.filter(pl.col("count") >= _FEW * int(people.sum()))
-    return groups.replace(dict.fromkeys(set(counted["group"]) - set(frequent["group"]), _OTHERS))
+    return groups.replace(dict.fromkeys(set(counts["group"]) - set(frequent["group"]), _OTHERS))
 
 
 def _measure_column(name: str, groups: pl.Series, left: Flags, losses: Floats | None) -> list[GroupLoss]:
     people = pl.DataFrame({"group": groups, "left": left, "loss": np.zeros(len(left)) if losses is None else losses})
-    counted = people.group_by("group").agg(pl.len().alias("before"), pl.col("left").sum(), pl.col("loss").mean())
-    if counted.height < 2:
+    counts = people.group_by("group").agg(pl.len().alias("before"), pl.col("left").sum(), pl.col("loss").mean())
+    if counts.height < 2:
         return []
     made = [
         GroupLoss(name, group, int(before), int(count), None if losses is None else float(loss))
-        for group, before, count, loss in counted.sort("group").iter_rows()
+        for group, before, count, loss in counts.sort("group").iter_rows()
     ]
     return sorted(made, key=lambda group: group.rank)
 

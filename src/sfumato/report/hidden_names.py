@@ -38,20 +38,20 @@ def describe_secrets(secrets: Iterable[Any], original: Baskets, published: Baske
     """Each secret with its support and its confidence before and after, and how many more there are."""
     sides = [split_secret(secret) for secret in secrets]
     shown = sides[:_SECRETS]
-    named = {name for secret in shown for name in secret.left | secret.right}
-    before, after = (ItemColumns.of(baskets, named) for baskets in (original, published))
-    sentences = [f"Hidden: {_describe_secret(secret, before, after)}." for secret in shown]
+    names = {name for secret in shown for name in secret.left | secret.right}
+    original_columns, published_columns = (ItemColumns.of(baskets, names) for baskets in (original, published))
+    sentences = [f"Hidden: {_describe_secret(secret, original_columns, published_columns)}." for secret in shown]
     rest = len(sides) - len(shown)
     return sentences + ([f"Hidden besides: {wording.format_count(rest)} more."] if rest else [])
 
 
-def _describe_secret(secret: SecretSides, before: ItemColumns, after: ItemColumns) -> str:
+def _describe_secret(secret: SecretSides, original: ItemColumns, published: ItemColumns) -> str:
     whole = secret.left | secret.right
-    supports = [columns.count_support(whole) for columns in (before, after)]
+    supports = [columns.count_support(whole) for columns in (original, published)]
     text = f"support {wording.format_count(supports[0])} → {wording.format_count(supports[1])}"
     if not secret.left:
         return f"{join_items(whole)}, {text}"
-    bases = [columns.count_support(secret.left) for columns in (before, after)]
+    bases = [columns.count_support(secret.left) for columns in (original, published)]
     shares = [
         f"{100 * support / base:.2f}".removesuffix(".00") + f"{wording.NBSP}%" if base else "none"
         for support, base in zip(supports, bases, strict=True)
@@ -60,24 +60,26 @@ def _describe_secret(secret: SecretSides, before: ItemColumns, after: ItemColumn
     return f"{name}, {text}, confidence {shares[0]} → {shares[1]}"
 
 
-def describe_lost_itemsets(before: pl.DataFrame, after: pl.DataFrame, secrets: Sequence[Any] = ()) -> list[str]:
+def describe_lost_itemsets(original: pl.DataFrame, published: pl.DataFrame, secrets: Sequence[Any] = ()) -> list[str]:
     """The most frequent of the itemsets that are lost, and how many more; those that hold a secret one do not count.
 
     Both frames have `items` and `support`.
     """
     lost = (
-        _key_itemsets(before).join(_key_itemsets(after), on="key", how="anti").sort("support", "key", descending=True)
+        _key_itemsets(original)
+        .join(_key_itemsets(published), on="key", how="anti")
+        .sort("support", "key", descending=True)
     )
     covering = [secret.right for secret in map(split_secret, secrets) if secret.is_itemset]
-    named = [
+    itemsets = [
         (items, int(support))
         for items, support in lost.select("items", "support").iter_rows()
         if not any(right <= set(items) for right in covering)
     ]
-    if not named:
+    if not itemsets:
         return []
-    shown = [f"{join_items(items)} ({wording.format_count(support)})" for items, support in named[:_LOST]]
-    rest = len(named) - len(shown)
+    shown = [f"{join_items(items)} ({wording.format_count(support)})" for items, support in itemsets[:_LOST]]
+    rest = len(itemsets) - len(shown)
     more = f" and {wording.format_count(rest)} more" if rest else ""
     return [f"Itemsets lost, with their support before: {'; '.join(shown)}{more}."]
 

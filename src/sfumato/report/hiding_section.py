@@ -54,10 +54,10 @@ def _describe_lost(original: Baskets, known: Baskets, least: int, secret: Sequen
     from sfumato.mine import frequent_itemsets
 
     try:
-        before, after = (frequent_itemsets(baskets, least) for baskets in (original, known))
+        original_itemsets, known_itemsets = (frequent_itemsets(baskets, least) for baskets in (original, known))
     except DataError:
         return []
-    return describe_lost_itemsets(before, after, secret)
+    return describe_lost_itemsets(original_itemsets, known_itemsets, secret)
 
 
 def _build_hidden_rules_figure(
@@ -67,12 +67,14 @@ def _build_hidden_rules_figure(
     least = compute_least_count(method.min_support, len(original))
     confidence = float(parse_exact_confidence(method.min_confidence))
     secret_sides = {split_secret(rule)[:2] for rule in secret}
-    before = _mine_rule_spots(original, least, confidence, secret_sides)
-    after = _mine_rule_spots(split_unknowns(published).known, least, confidence, secret_sides)
-    shown = sum(spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in after)
+    original_spots = _mine_rule_spots(original, least, confidence, secret_sides)
+    published_spots = _mine_rule_spots(split_unknowns(published).known, least, confidence, secret_sides)
+    shown = sum(
+        spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
+    )
     return ReportFigure(
         "Rules before and after",
-        draw_rules_before_and_after(before, after, confidence, least, title="", told=_WORDS),
+        draw_rules_before_and_after(original_spots, published_spots, confidence, least, title="", rule_words=_WORDS),
         "Rules by confidence and support, before and after; those that were to be hidden are marked.",
         "Rules with one item on the right, from half the thresholds up. Dashed: the thresholds. Red: rules to be "
         f"hidden; after the changes, {wording.format_count(shown)} of them reach both thresholds.",

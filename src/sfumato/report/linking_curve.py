@@ -27,8 +27,8 @@ def draw_linking_curve(attack: Mapping[str, Any]) -> ReportFigure | None:
         f"The share of people whose own sequence is the only one left, by how many points of it are known, {order}."
     )
     rows = tuple(
-        (str(number), *(wording.format_percent(shares[side][place]) for side in _SIDES))
-        for place, number in enumerate(points)
+        (str(number), *(wording.format_percent(shares[side][index]) for side in _SIDES))
+        for index, number in enumerate(points)
     )
     return ReportFigure(
         "Alone by known points", _draw(points, shares), caption, caption, ("Points", "Before", "After"), rows
@@ -45,11 +45,11 @@ def _draw(points: Sequence[int], shares: Mapping[str, Sequence[float]]) -> str:
         drawing.add_line((0, y), (drawing.width, y), _LINE)
         drawing.add_words(-8, y + 4, wording.format_percent(level), _SOFT, anchor="end")
     every = -(-len(points) // 12)  # more labels than this would touch
-    for place, number in list(enumerate(points))[::every]:
-        drawing.add_words(place * step, drawing.height + 18, str(number), _SOFT, anchor="middle")
+    for index, number in list(enumerate(points))[::every]:
+        drawing.add_words(index * step, drawing.height + 18, str(number), _SOFT, anchor="middle")
     drawing.add_words(drawing.width / 2, drawing.height + 36, "points known", _SOFT, anchor="middle")
     for number, (side, colour) in enumerate(_SIDES.items()):
-        spots = [(place * step, drawing.height * (1 - share / most)) for place, share in enumerate(shares[side])]
+        spots = [(index * step, drawing.height * (1 - share / most)) for index, share in enumerate(shares[side])]
         for start, end in pairwise(spots):
             drawing.add_line(start, end, colour, 2)
         for x, y in spots:

@@ -61,7 +61,7 @@ class NamedShare:
 
     words: str
     share: float
-    said: str
+    text: str
     colour: str = CLASS_COLOURS[0]
 
 
@@ -69,14 +69,14 @@ def draw_named_shares(bars: Iterable[NamedShare]) -> str:
     """Bars of shares, each under its own line of words: rules are too long to stand beside them."""
     shown, step = list(bars), 38
     drawing = Drawing(_WIDTH, step * max(len(shown), 1))
-    room = max((estimate_width(bar.said, 12) for bar in shown), default=0.0) + 8
+    room = max((estimate_width(bar.text, 12) for bar in shown), default=0.0) + 8
     length = drawing.width - room
     for number, bar in enumerate(shown):
         y = number * step
         drawing.add_words(0, y + 13, cut_words(bar.words, 12, drawing.width), _INK)
         drawing.add_box(0, y + 19, length, 10, _LINE)
         drawing.add_lying_bar(y + 19, length * bar.share, 10, bar.colour, bend=2)
-        drawing.add_words(length + 8, y + 28, bar.said, _SOFT)
+        drawing.add_words(length + 8, y + 28, bar.text, _SOFT)
     return drawing.render(left=0, right=2, top=0, bottom=0)
 
 
@@ -195,7 +195,7 @@ class _LeafBar:
     def draw(self, drawing: Drawing, y: float, leaf: TreeNode) -> None:
         """The share of each class, and the commonest in words."""
         share = wording.format_percent(leaf.counts[leaf.predicted] / leaf.people)
-        said = f"{share} of {wording.format_count(leaf.people)}"
+        text = f"{share} of {wording.format_count(leaf.people)}"
         room = 92
         width, x = drawing.width - self.start - room, self.start
         for name, colour in self.colours.items():
@@ -203,4 +203,4 @@ class _LeafBar:
             if part:
                 drawing.add_box(x, y, part, 12, colour)
                 x += part
-        drawing.add_words(self.start + width + 6, y + 10, said, _SOFT)
+        drawing.add_words(self.start + width + 6, y + 10, text, _SOFT)

@@ -123,19 +123,19 @@ def _show_tree(tree: TreeNode) -> ReportFigure:
 
 def _show_accuracy(tree: TreeNode) -> ReportFigure:
     """How often each class is found, by the counts of the leaves."""
-    found: Counter[str] = Counter()
-    said: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
+    predictions: Counter[str] = Counter()
     for _, leaf in tree.list_leaves():
-        found[leaf.predicted] += leaf.counts[leaf.predicted]
-        said[leaf.predicted] += leaf.people
+        hits[leaf.predicted] += leaf.counts[leaf.predicted]
+        predictions[leaf.predicted] += leaf.people
     colours = choose_class_colours(tree)
-    shares = {name: found[name] / tree.counts[name] for name in colours}
+    shares = {name: hits[name] / tree.counts[name] for name in colours}
     bars = [
         NamedShare(wording.clean_label(name), shares[name], wording.format_percent(shares[name]), colours[name])
         for name in list(colours)[:DRAWN_RULES]
     ]
     rows = tuple(
-        (wording.shorten_label(name), *map(wording.format_count, (tree.counts[name], said[name], found[name])))
+        (wording.shorten_label(name), *map(wording.format_count, (tree.counts[name], predictions[name], hits[name])))
         for name in list(colours)[:LISTED]
     )
     caption = (

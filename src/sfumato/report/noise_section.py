@@ -156,14 +156,16 @@ def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[
         )
         known = np.flatnonzero(np.isfinite(true) & np.isfinite(seen) & np.isfinite(guessed))
         some = known[:: max(1, len(known) // DOTS)][:DOTS]
-        before, after = (float(np.sqrt(np.mean((numbers[known] - true[known]) ** 2))) for numbers in (seen, guessed))
+        published_error, estimated_error = (
+            float(np.sqrt(np.mean((numbers[known] - true[known]) ** 2))) for numbers in (seen, guessed)
+        )
         made.append(
             ReportFigure(
                 f"{wording.shorten_label(name)}: what an attacker recovers",
                 draw_recovered_values(name, true[some], seen[some], guessed[some]),
                 f"True values of {wording.shorten_label(name)} against the published ones and an attacker's estimates.",
-                f"Root mean square error: published {wording.format_count(before)}, estimated "
-                f"{wording.format_count(after)}.",
+                f"Root mean square error: published {wording.format_count(published_error)}, estimated "
+                f"{wording.format_count(estimated_error)}.",
             )
         )
     return made

@@ -24,7 +24,7 @@ def render_run(run: Run) -> str:
     from sfumato.workflow.verdict import describe_attack
 
     verdict, status = run.verdict, run.verdict.status.value
-    found = verdict.headline.removeprefix(f"{status.capitalize()}. ")
+    headline = verdict.headline.removeprefix(f"{status.capitalize()}. ")
     claims = [
         (
             spell_name(f.property),
@@ -45,7 +45,7 @@ def render_run(run: Run) -> str:
     where = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
     return render_card(
         status.capitalize(),
-        render_sentences([found, *map(str, run.refusals), *verdict.warnings, *verdict.alarms]),
+        render_sentences([headline, *map(str, run.refusals), *verdict.warnings, *verdict.alarms]),
         render_grid(_CLAIM_HEAD, claims),
         render_grid(("attack", "risk", "95 % interval", "in words"), attacks, SENTENCE) if attacks else "",
         render_grid(("what is lost", ""), losses) if losses else "",

@@ -128,8 +128,8 @@ def parse_cells(column: pl.Series) -> NumberCells | None:
         known = np.array([pair for pair in ends if pair is not None], dtype=np.float64).reshape(-1, 2)
         if len(known) < len(ends):
             return None
-        place = np.cumsum(present.to_numpy()) - 1
-        low, high = known[place[codes[present.to_numpy()[codes]]]].T
+        positions = np.cumsum(present.to_numpy()) - 1
+        low, high = known[positions[codes[present.to_numpy()[codes]]]].T
     else:
         return None
     if not len(low) or not (np.isfinite(low).all() and np.isfinite(high).all()):

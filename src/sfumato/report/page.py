@@ -143,20 +143,20 @@ def _show_lattice(account: RunAccount) -> dict[str, Any] | None:
 
 def _show_linking(account: RunAccount) -> dict[str, Any] | None:
     """The linking risk before and after."""
-    after, before = content.find_main_attack(account.certificate), account.before
-    if after is None or before is None or content.are_rows_drawn(account):
+    attack, baseline = content.find_main_attack(account.certificate), account.before
+    if attack is None or baseline is None or content.are_rows_drawn(account):
         return None
-    risk_text = wording.format_percent(before.risk)
-    risk_after = wording.format_percent(after["risk"])
+    risk_text = wording.format_percent(baseline.risk)
+    risk_after = wording.format_percent(attack["risk"])
     gates = {gate["gate"]: gate["limit"] for gate in account.certificate.get("gate", ())}
     limit = gates.get("max_linking_risk")
     bars = [
-        bar_pictures.RiskBar("originals", before.risk, before.low, before.high, risk_text, "before"),
-        bar_pictures.RiskBar("release", after["risk"], after["low"], after["high"], risk_after, "after"),
+        bar_pictures.RiskBar("originals", baseline.risk, baseline.low, baseline.high, risk_text, "before"),
+        bar_pictures.RiskBar("release", attack["risk"], attack["low"], attack["high"], risk_after, "after"),
     ]
     rows = [
-        ("originals", risk_text, wording.format_span(before.low, before.high)),
-        ("release", risk_after, wording.format_span(after["low"], after["high"])),
+        ("originals", risk_text, wording.format_span(baseline.low, baseline.high)),
+        ("release", risk_after, wording.format_span(attack["low"], attack["high"])),
     ]
     return {
         "svg": Markup(bar_pictures.draw_risks(bars, limit)),
@@ -166,7 +166,7 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
         "log": bar_pictures.has_vanishing_bar(bars),
         "before": risk_text,
         "after": risk_after,
-        "known": attack_stories.join_columns(attack_stories.find_known_columns(after, account.certificate)[0]),
+        "known": attack_stories.join_columns(attack_stories.find_known_columns(attack, account.certificate)[0]),
     }
 
 
@@ -181,18 +181,18 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
     if not account.sizes_after.height or content.are_rows_drawn(account):
         return None
     has_originals = bool(account.sizes_before.height)
-    before, after = (
+    original, published = (
         content.compute_crowd_shares(account.sizes_before),
         content.compute_crowd_shares(account.sizes_after),
     )
     bins = [name for name, _, _ in content.BINS]
     least = content.find_smallest_crowd(account.sizes_after)
     return {
-        "svg": Markup(bar_pictures.draw_crowds(bins, before if has_originals else None, after)),
+        "svg": Markup(bar_pictures.draw_crowds(bins, original if has_originals else None, published)),
         "label": "Share of people by the number of people with the same values.",
         "rows": [
             (name, wording.format_percent(was) if has_originals else None, wording.format_percent(now))
-            for name, was, now in zip(bins, before, after, strict=True)
+            for name, was, now in zip(bins, original, published, strict=True)
         ],
         "least": least,
         "before": has_originals,
@@ -229,7 +229,10 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     ]
     blanked = [difference for difference in account.differences.values() if difference.blanked]
     if blanked:
-        counts = (f"{wording.shorten_label(one.column)} {wording.format_count(one.blanked)}" for one in blanked)
+        counts = (
+            f"{wording.shorten_label(difference.column)} {wording.format_count(difference.blanked)}"
+            for difference in blanked
+        )
         facts.append(("Cells blanked, by column", ", ".join(counts)))
     if nodes is not None and checked is not None:
         facts.append(
@@ -259,9 +262,9 @@ def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
     width = ("Columns in the originals", wording.format_count(account.original.frame.width))
     if content.are_rows_drawn(account):
         return [width]
-    found = ("People whom linking finds in the originals", wording.format_count(account.before.successes))
+    matches = ("People whom linking finds in the originals", wording.format_count(account.before.successes))
     if not account.sizes_after.height:
-        return [width, found]
+        return [width, matches]
     k = content.find_smallest_crowd(account.sizes_after)
     fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
     return [
@@ -274,5 +277,5 @@ def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
             wording.format_count(int(account.sizes_after["classes"].sum())),
         ),
         (f"People in crowds smaller than {k}, before", wording.format_count(fewer)),
-        found,
+        matches,
     ]

@@ -77,20 +77,22 @@ class _PanelFrame:
 
 
 def draw_rules_before_and_after(
-    before: Sequence[RuleSpot],
-    after: Sequence[RuleSpot],
+    original: Sequence[RuleSpot],
+    published: Sequence[RuleSpot],
     confidence: float,
     min_support: int,
     title: str | None = None,
-    told: RuleWords = ENTRIES,
+    rule_words: RuleWords = ENTRIES,
 ) -> str:
     """Rules by public confidence and support, before beside after; dashed lines at the thresholds."""
-    frame = _PanelFrame.of([*before, *after], confidence, min_support)
-    spots = [_gather_spots(before, frame, told), _gather_spots(after, frame, told)]
+    frame = _PanelFrame.of([*original, *published], confidence, min_support)
+    spots = [_gather_spots(original, frame, rule_words), _gather_spots(published, frame, rule_words)]
     most = max((spot["rules"] for side in spots for spot in side), default=1)
     panels = [
-        _build_rules_panel(side, values, len(spots_of_side), frame, _build_spots_layer(spots, most, told), told)
-        for side, values, spots_of_side in zip(("before", "after"), spots, (before, after), strict=True)
+        _build_rules_panel(
+            side, values, len(spots_of_side), frame, _build_spots_layer(spots, most, rule_words), rule_words
+        )
+        for side, values, spots_of_side in zip(("before", "after"), spots, (original, published), strict=True)
     ]
     heading = title if title is not None else "Rules by confidence and support"
     note = f"Dashed: confidence {wording.format_percent(confidence)}, support {wording.count_noun(min_support, 'row')}."

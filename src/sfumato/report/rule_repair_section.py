@@ -21,10 +21,10 @@ _NAMED = 8
 def build_rule_repair_section(release: Release) -> ReportSection:
     """What followed from the rules as mined, and which ones the repair withheld or invented."""
     channels, between = release.details.get("channels"), release.details.get("rule_channels")
-    found, shown = (frame.height if isinstance(frame, pl.DataFrame) else 0 for frame in (channels, between))
+    total, shown = (frame.height if isinstance(frame, pl.DataFrame) else 0 for frame in (channels, between))
     intro = (
-        f"The frequent itemsets had {wording.count_noun(found, 'inference channel')} to fewer than "
-        f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(found, shown)}"
+        f"The frequent itemsets had {wording.count_noun(total, 'inference channel')} to fewer than "
+        f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(total, shown)}"
     )
     changes = release.details.get("rule_changes")
     notes = [*list_channel_examples(between if shown else channels), *_list_rule_changes(changes)]
@@ -32,13 +32,13 @@ def build_rule_repair_section(release: Release) -> ReportSection:
     return ReportSection("patterns", "What the rules revealed, and what was withheld", intro, (figure,), tuple(notes))
 
 
-def _describe_rule_channels(found: int, shown: int) -> str:
-    if not found:
+def _describe_rule_channels(total: int, shown: int) -> str:
+    if not total:
         return "So nothing had to be repaired for them."
     if not shown:
         return "None follows from the rules as mined alone."
-    if shown == found:
-        return "The rules as mined disclose all of them." if found > 1 else "The rules as mined disclose it."
+    if shown == total:
+        return "The rules as mined disclose all of them." if total > 1 else "The rules as mined disclose it."
     return f"{wording.count_noun(shown, 'of them follows', 'of them follow')} from the rules as mined alone."
 
 

@@ -39,11 +39,11 @@ _WIDEST = 220
 
 
 class _Pair(NamedTuple):
-    """One quantity before and after; `before` is None on the page that leaves."""
+    """One quantity before and after; `original` is None on the page that leaves."""
 
     what: str
-    before: float | None
-    after: float
+    original: float | None
+    published: float
 
 
 def build_sequence_section(
@@ -73,12 +73,15 @@ def build_sequence_section(
 
 def _tell_fates(moved: int, dropped: int) -> str:
     """How many sequences were replaced by a frequent one, and how many have none to replace them."""
-    one, many = "sequence was too rare and is", "sequences were too rare and are"
-    replaced = f"{wording.count_noun(moved, one, many)} published as the frequent one with most in common."
+    singular, plural = "sequence was too rare and is", "sequences were too rare and are"
+    replaced = f"{wording.count_noun(moved, singular, plural)} published as the frequent one with most in common."
     if not dropped:
         return f"{replaced} None was dropped."
-    one, many = "sequence had nothing in common with any and was", "sequences had nothing in common with any and were"
-    return f"{replaced} {wording.count_noun(dropped, one, many)} dropped."
+    singular, plural = (
+        "sequence had nothing in common with any and was",
+        "sequences had nothing in common with any and were",
+    )
+    return f"{replaced} {wording.count_noun(dropped, singular, plural)} dropped."
 
 
 def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
@@ -117,17 +120,22 @@ def _draw_secrets(release: Release, original: Sequences, published: Sequences, s
     """The supports of the hidden patterns before and after, and what is allowed."""
     limits = {"max_gap": release.method.max_gap, "window": release.method.window}
     shown = list(secrets)[:_SECRETS]
-    named = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown]
-    counts = [count_pattern_supports(data, named, **limits) for data in (original, published)]
+    patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown]
+    counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published)]
     pairs = [
         _Pair(_name_pattern(pattern), *(float(side[name]) for side in counts))
-        for name, (pattern, _) in zip(named, shown, strict=True)
+        for name, (pattern, _) in zip(patterns, shown, strict=True)
     ]
     caption = "How many sequences contain each hidden pattern, before and after; the table says how many may."
     if len(secrets) > len(shown):
         caption += f" {len(secrets) - len(shown)} more are not drawn."
     rows = tuple(
-        (pair.what, wording.format_count(pair.before), wording.format_count(pair.after), wording.format_count(most))
+        (
+            pair.what,
+            wording.format_count(pair.original),
+            wording.format_count(pair.published),
+            wording.format_count(most),
+        )
         for pair, (_, most) in zip(pairs, shown, strict=True)
     )
     return ReportFigure(
@@ -180,7 +188,7 @@ def _count_in_bins(several: Sequence[Ints]) -> tuple[list[str], list[list[int]]]
     bins = list(pairwise(bounds))
     names = [str(low) if high - low == 1 else f"{low} to {high - 1}" for low, high in bins]
     counts = [[int(((numbers >= low) & (numbers < high)).sum()) for low, high in bins] for numbers in several]
-    held = [place for place in range(len(bins)) if any(side[place] for side in counts)] or [0]
+    held = [index for index in range(len(bins)) if any(side[index] for side in counts)] or [0]
     shown = slice(held[0], held[-1] + 1)
     return names[shown], [side[shown] for side in counts]
 
@@ -231,35 +239,37 @@ def _build_pair_figure(
     names: Sequence[str],
     counts: Sequence[Sequence[int]],
     first: str,
-    counted: str = "Sequences",
+    unit: str = "Sequences",
 ) -> ReportFigure:
     sides = _SIDES[-len(counts) :]
     values = list(zip(names, *counts, strict=True))
     pairs = [_Pair(name, both[0] if len(both) == 2 else None, both[-1]) for name, *both in values]
     rows = tuple((name, *map(wording.format_count, both)) for name, *both in values)
-    head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, counted)
+    head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, unit)
     return ReportFigure(title, _draw_pairs(pairs), caption, caption, head, rows)
 
 
 def _draw_pairs(pairs: Sequence[_Pair]) -> str:
     """Bars before and after, one group for each quantity."""
-    both = any(pair.before is not None for pair in pairs)
+    both = any(pair.original is not None for pair in pairs)
     sides = _SIDES if both else _SIDES[1:]
     step = 34 if both else 22
     thick = 0.84 * step / len(sides)
     drawing = Drawing(290, max(1, len(pairs)) * step)
-    most = 1.2 * max([1.0, *(value for pair in pairs for value in (pair.before, pair.after) if value is not None)])
+    most = 1.2 * max(
+        [1.0, *(value for pair in pairs for value in (pair.original, pair.published) if value is not None)]
+    )
     labels = [cut_words(pair.what, 12, _WIDEST) for pair in pairs]
     for number, (label, pair) in enumerate(zip(labels, pairs, strict=True)):
         drawing.add_words(-6, (number + 0.5) * step + 4, label, PALETTE["soft"][0], anchor="end")
-        for place, value in enumerate((pair.before, pair.after) if both else (pair.after,)):
+        for slot, value in enumerate((pair.original, pair.published) if both else (pair.published,)):
             if value is None:
                 continue
-            y, length = (number + 0.08) * step + place * thick, drawing.width * value / most
-            drawing.add_lying_bar(y, length, thick, _COLOURS[sides[place]], bend=2)
+            y, length = (number + 0.08) * step + slot * thick, drawing.width * value / most
+            drawing.add_lying_bar(y, length, thick, _COLOURS[sides[slot]], bend=2)
             drawing.add_words(length + 4, y + thick / 2 + 4, wording.format_count(value), PALETTE["ink"][0])
-    for place, side in enumerate(sides if both else ()):
-        drawing.add_box(70 * place, -16, 10, 10, _COLOURS[side])
-        drawing.add_words(70 * place + 15, -7, side, PALETTE["ink"][0])
+    for slot, side in enumerate(sides if both else ()):
+        drawing.add_box(70 * slot, -16, 10, 10, _COLOURS[side])
+        drawing.add_words(70 * slot + 15, -7, side, PALETTE["ink"][0])
     left = max([16.0, *(estimate_width(label, 12) for label in labels)]) + 10
     return drawing.render(left=left, right=2, top=22 if both else 2, bottom=2)

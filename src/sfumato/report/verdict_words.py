@@ -71,17 +71,17 @@ def _list_refusals(body: Mapping[str, Any]) -> list[str]:
 
 def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
     title = wording.spell_name(gate["gate"].replace(".", " "))
-    found = gate.get("found")
-    measured = "it could not be measured" if found is None else f"the release has {wording.format_percent(found)}"
+    value = gate.get("found")
+    measured = "it could not be measured" if value is None else f"the release has {wording.format_percent(value)}"
     return f"The limit {title} is {wording.format_percent(gate['limit'])}, and {measured}."
 
 
 def list_unique_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """For one, two and three columns: unique rows of the release and, for the custodian, of the originals."""
-    after = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
-    before = [_describe_unique_rows(rows) for rows in verdict.get("unique_before", ())]
+    published = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
+    original = [_describe_unique_rows(rows) for rows in verdict.get("unique_before", ())]
     counts = ("one column", "two columns", "three columns")
-    return list(zip_longest(counts[: len(after)], before[: len(after)], after, fillvalue=""))
+    return list(zip_longest(counts[: len(published)], original[: len(published)], published, fillvalue=""))
 
 
 def _describe_unique_rows(rows: Mapping[str, Any]) -> str:
@@ -105,5 +105,5 @@ def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     exact = [name for name in body.get("roles", {}) if name not in changed]
     accepted = body["verdict"]["accepted"]
     reasons = {name: accepted.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
-    told = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
-    return f"{', '.join(told)}." if told else "none."
+    columns = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
+    return f"{', '.join(columns)}." if columns else "none."

@@ -175,9 +175,9 @@ def format_span(low: float, high: float) -> str:
     return f"{format_percent(low)} to {format_percent(high)}".replace(f"{NBSP}% to", " to")
 
 
-def count_noun(count: int, one: str, many: str | None = None) -> str:
+def count_noun(count: int, singular: str, plural: str | None = None) -> str:
     """A count with its noun."""
-    return f"{format_count(count)} {one if count == 1 else many or one + 's'}"
+    return f"{format_count(count)} {singular if count == 1 else plural or singular + 's'}"
 
 
 def describe_promise(bound: str, threshold: float, *, share: bool) -> str:
