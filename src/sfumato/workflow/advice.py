@@ -65,10 +65,13 @@ def advise_on_loss(
     report_progress("trying what would lose less")
     table = take_sample(original)
     tried = try_alternatives(methods[0], table) if tried is None else tried
-    better = sorted((one for one in tried if one.loss <= _BETTER * loss), key=lambda one: one.loss)
+    better = sorted(
+        (alternative for alternative in tried if alternative.loss <= _BETTER * loss),
+        key=lambda alternative: alternative.loss,
+    )
     if not better:
         return ()
-    options = ", or ".join(f"{one.words}: loss {one.loss:.3g}" for one in better)
+    options = ", or ".join(f"{alternative.words}: loss {alternative.loss:.3g}" for alternative in better)
     sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
     why = _explain_loss(_list_starred_columns(published), original)
     return (f"{why}: {options}, instead of {loss:.3g} (measured{sample}).",)

@@ -45,12 +45,12 @@ def choose_support(baskets: Baskets, source: str, k: int) -> FrequentItemsets:
         count = max(k, round_down(exact))
         if best is not None and count >= best.min_support:
             continue
-        found = FrequentItemsets(count, frequent_itemsets(baskets, count))
-        if found.itemsets.height > MOST_ITEMSETS:
-            found = FrequentItemsets(exact, frequent_itemsets(baskets, exact))
-        if found.itemsets.height > MOST_ITEMSETS and best is not None and best.itemsets.height:
+        candidate = FrequentItemsets(count, frequent_itemsets(baskets, count))
+        if candidate.itemsets.height > MOST_ITEMSETS:
+            candidate = FrequentItemsets(exact, frequent_itemsets(baskets, exact))
+        if candidate.itemsets.height > MOST_ITEMSETS and best is not None and best.itemsets.height:
             break
-        best = found
+        best = candidate
         if best.itemsets.height >= ENOUGH_ITEMSETS or count == k:
             break
     assert best is not None, "there is at least one support"

@@ -171,5 +171,5 @@ def _is_already_claimed(claim: Claim, already: tuple[Claim, ...]) -> bool:
 
 
 def _get_besides(claim: Claim) -> tuple[str, ...]:
-    besides = claim.arguments.get("besides", ())
-    return besides if isinstance(besides, tuple) else ()
+    names = claim.arguments.get("besides", ())
+    return names if isinstance(names, tuple) else ()

@@ -98,9 +98,11 @@ class DraftSource:
     ) -> DraftSource:
         """Look at the beginning of a file."""
         _refuse_policy(path)
-        found = shape or (detect_long_form(str(path), separator, columns) if any(columns) else detect_shape(str(path)))
-        source = cls(str(path), found, separator, header, encoding, decimal=decimal or ".", columns=columns)
-        if found != "table" or source.path == DEMO:
+        data_shape = shape or (
+            detect_long_form(str(path), separator, columns) if any(columns) else detect_shape(str(path))
+        )
+        source = cls(str(path), data_shape, separator, header, encoding, decimal=decimal or ".", columns=columns)
+        if data_shape != "table" or source.path == DEMO:
             return source
         if header is None and source.is_text:
             source = replace(source, header=not source._starts_with_data())

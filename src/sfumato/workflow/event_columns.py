@@ -48,12 +48,12 @@ def find_event_columns(proposals: Iterable[RoleProposal]) -> EventColumns | None
 
 def note_events(path: str, proposals: Iterable[RoleProposal]) -> Iterator[str]:
     """Events of people look like a table, in which every event is a person of its own."""
-    found = find_event_columns(proposals)
-    if found is not None:
-        options = f"--id {shlex.quote(found.id)} --item {shlex.quote(found.item or 'COLUMN')} --time "
+    columns = find_event_columns(proposals)
+    if columns is not None:
+        options = f"--id {shlex.quote(columns.id)} --item {shlex.quote(columns.item or 'COLUMN')} --time "
         yield (
-            f'The rows look like events of people in the order of "{found.time}". To hide whole sequences of events, '
-            f"draft again: sfumato init {shlex.quote(path)} {options}{shlex.quote(found.time)}"
+            f'The rows look like events of people in the order of "{columns.time}". To hide whole sequences of events, '
+            f"draft again: sfumato init {shlex.quote(path)} {options}{shlex.quote(columns.time)}"
         )
 
 

@@ -248,9 +248,9 @@ def _refuse_table_options(data: Any) -> None:
         name for name in _TABLE_OPTIONS if getattr(data, name) != usual[name].get_default(call_default_factory=True)
     ]
     if ignored:
-        named = " and ".join(f"`{name}`" for name in ignored)
+        options = " and ".join(f"`{name}`" for name in ignored)
         raise PolicyError(
-            f"sequences and points are read without {named} of [data]: that is for tables; remove it, and change the "
+            f"sequences and points are read without {options} of [data]: that is for tables; remove it, and change the "
             "file instead: UTF-8, a header, decimal points, dates as 2009-06-30"
         )
 
@@ -349,10 +349,10 @@ class PatternsShape(FileShape):
 
     def refuse_changed(self, written: Patterns, read: Patterns) -> None:
         """Compare them whole, as text, since "7" may have become a number."""
-        before, after = (
+        expected, actual = (
             {(frozenset(map(str, items)), count) for items, count in p.to_lists()} for p in (written, read)
         )
-        if before != after or written.baskets != read.baskets or _spell_rules(written) != _spell_rules(read):
+        if expected != actual or written.baskets != read.baskets or _spell_rules(written) != _spell_rules(read):
             raise ClaimBroken("the patterns do not read back from the file as they were written")
 
 

@@ -80,7 +80,7 @@ class Run:
         with reserve_target(Path(folder)) as target, target.stage_folders() as staging:
             self.files.write(staging)
             kept = target.publish()
-        return replace(self, folder=target.named, kept=kept)
+        return replace(self, folder=target.path, kept=kept)
 
     @property
     def losses(self) -> Mapping[str, Number]:

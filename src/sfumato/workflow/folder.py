@@ -78,7 +78,7 @@ class ReservedTarget:
 
     def __init__(self, target: Path) -> None:
         """Nothing is taken before `open`."""
-        self.named = target
+        self.path = target
         self.out = target
         self.published = False
         self._made: list[Path] = []
@@ -89,21 +89,21 @@ class ReservedTarget:
     def open(self) -> None:
         """Lock the target, finish an interrupted run, and make the hidden folder."""
         try:
-            self.out = self.named.resolve()
+            self.out = self.path.resolve()
             self._make_parents()
             if os.path.lexists(self.out) and not self.out.is_dir():
-                raise DataError(f"{self.named}: this is a file, not a folder; choose another folder")
+                raise DataError(f"{self.path}: this is a file, not a folder; choose another folder")
             parent = _choose_workspace_folder(self.out)
             self._lock = FolderLock(parent / f"{LOCK}{digest_target(self.out, parent)}", self.out)
             self._wait(self._lock)
             sweep_workspaces(parent, self._lock)
-            _refuse_strange_parts(self.named, self.out)
+            _refuse_strange_parts(self.path, self.out)
             self._stack.enter_context(_MASK.narrow())
             with hold_signals():
                 self._workspace = _make_workspace(parent, self.out)
         except (OSError, RuntimeError) as error:  # a RuntimeError is a symlink loop
             why = describe_os_error(error) if isinstance(error, OSError) else "it is a symlink loop"
-            raise DataError(f"{self.named}: the release cannot be written there ({why})") from None
+            raise DataError(f"{self.path}: the release cannot be written there ({why})") from None
 
     def _make_parents(self) -> None:
         missing = [folder for folder in self.out.parents if not os.path.lexists(folder)]
@@ -115,7 +115,7 @@ class ReservedTarget:
     def _wait(self, lock: FolderLock) -> None:
         while True:
             try:
-                return lock.wait(self.named)
+                return lock.wait(self.path)
             except FileNotFoundError:  # a run that just failed removed the folder that it had made
                 self._make_parents()
 
@@ -129,7 +129,7 @@ class ReservedTarget:
             if error.errno not in _DISK_FAULTS:
                 raise
             why = describe_os_error(error)
-            raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
+            raise DataError(f"{self.path}: the release could not be written ({why}); nothing was published") from None
 
     def publish(self) -> tuple[str, ...]:
         """Move what was staged into place; returns sentences about keys of earlier runs that got another name."""
@@ -138,8 +138,8 @@ class ReservedTarget:
         workspace, out = self._workspace, self.out
         staging = StagingFolder(workspace.new)
         released = staging.release.is_dir()
-        _refuse_mixed_files(self.named, staging)
-        _refuse_strange_parts(self.named, out)
+        _refuse_mixed_files(self.path, staging)
+        _refuse_strange_parts(self.path, out)
         part = "private" if released else "refused"
         try:
             self._set_modes(staging)
@@ -148,12 +148,12 @@ class ReservedTarget:
             journal = self._move(workspace, manifest)
         except OSError as error:
             why = describe_os_error(error)
-            raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
+            raise DataError(f"{self.path}: the release could not be written ({why}); nothing was published") from None
         self.published = True
         record_completion(
-            f"the release was already published in {self.named}"
+            f"the release was already published in {self.path}"
             if released
-            else f"the refusal was already written to {self.named}; nothing was published"
+            else f"the refusal was already written to {self.path}; nothing was published"
         )
         with suppress(OSError):  # if it fails, the journal stays and the next run finishes
             finish_publication(workspace, journal, out)
@@ -178,7 +178,7 @@ class ReservedTarget:
                 workspace.journal.unlink(missing_ok=True)
                 raise
             raise DataError(
-                f"{self.named}: publication stopped half-way ({describe_os_error(error)}); "
+                f"{self.path}: publication stopped half-way ({describe_os_error(error)}); "
                 "nothing is lost: fix that, and the next run into the folder finishes it"
             ) from None
         return journal

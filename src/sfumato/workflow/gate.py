@@ -20,13 +20,13 @@ class Refusal:
 
     gate: str
     limit: float
-    found: float | None
+    value: float | None
     """The measured value; None if this release has nothing to measure."""
 
     def __str__(self) -> str:
         """The reason as a sentence."""
-        found = "it could not be measured" if self.found is None else f"the release has {self.found:.4f}"
-        return f"{self.gate} is {self.limit:g}, and {found}"
+        reason = "it could not be measured" if self.value is None else f"the release has {self.value:.4f}"
+        return f"{self.gate} is {self.limit:g}, and {reason}"
 
 
 def compare_limits(
@@ -38,7 +38,7 @@ def compare_limits(
     """
     linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking) and outcome.attempts]
     loss = body["utility"].get("loss")
-    found = {
+    values = {
         "max_linking_risk": max((outcome.high for outcome in linking), default=None),
         "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=None),
         "max_loss": None if loss is None else float(loss),
@@ -47,14 +47,14 @@ def compare_limits(
     for name, limit in limits.pop("max_risk").items():
         outcomes = [outcome for attack, outcome in attacks if attack.model_dump()["attack"] == name]
         limits[f"max_risk.{name}"] = limit
-        found[f"max_risk.{name}"] = max((outcome.high for outcome in outcomes if outcome.attempts), default=None)
-    return [_compare_limit(name, limit, found[name]) for name, limit in limits.items()]
+        values[f"max_risk.{name}"] = max((outcome.high for outcome in outcomes if outcome.attempts), default=None)
+    return [_compare_limit(name, limit, values[name]) for name, limit in limits.items()]
 
 
-def _compare_limit(name: str, limit: float, found: float | None) -> dict[str, Any]:
-    if found is None:
+def _compare_limit(name: str, limit: float, value: float | None) -> dict[str, Any]:
+    if value is None:
         return {"gate": name, "limit": limit, "open": False}
-    return {"gate": name, "limit": limit, "found": found, "open": found <= limit}
+    return {"gate": name, "limit": limit, "found": value, "open": value <= limit}
 
 
 def list_refusals(limits: list[dict[str, Any]]) -> tuple[Refusal, ...]:

@@ -39,8 +39,8 @@ def is_unfinished(folder: Path) -> bool:
 def finish_interrupted(folder: Path) -> None:
     """Finish an own interrupted publication, if any; nothing is changed while a run is active."""
     with suppress(OSError, RuntimeError):
-        for beside, digest in list(_list_unfinished(folder)):
-            sweep_workspaces(beside, only=digest)
+        for parent, digest in list(_list_unfinished(folder)):
+            sweep_workspaces(parent, only=digest)
 
 
 def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -53,17 +53,17 @@ def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield parent, digest_target(out, parent)
 
 
-def sweep_workspaces(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
+def sweep_workspaces(parent: Path, held: FolderLock | None = None, only: str | None = None) -> None:
     """Finish or remove what killed runs left in a folder; an active run holds its lock."""
-    for path in sorted(beside.glob(f"{PARTIAL}*")):
+    for path in sorted(parent.glob(f"{PARTIAL}*")):
         digest = path.name.removeprefix(PARTIAL).split("-")[0]
         if not _belongs_to_target(path, digest) or only not in (None, digest):
             continue
-        lock = FolderLock(beside / f"{LOCK}{digest}")
+        lock = FolderLock(parent / f"{LOCK}{digest}")
         own = held is not None and held.path == lock.path
         try:
             if own or lock.take():
-                _sweep_workspace(beside, digest, PublicationWorkspace(path))
+                _sweep_workspace(parent, digest, PublicationWorkspace(path))
         except OSError:
             continue  # another user's, or a read-only disk: the next run tries again
         except ForeignJournal:
@@ -75,7 +75,7 @@ def sweep_workspaces(beside: Path, held: FolderLock | None = None, only: str | N
                 ) from None
         finally:
             lock.release()
-    for path in () if only else sorted(beside.glob(f"{LOCK}*")):  # a run was killed before it had a hidden folder
+    for path in () if only else sorted(parent.glob(f"{LOCK}*")):  # a run was killed before it had a hidden folder
         lock = FolderLock(path)
         with suppress(OSError):
             if (held is None or held.path != path) and path.lstat().st_uid == os.geteuid():
@@ -102,7 +102,7 @@ def _belongs_to_target(path: Path, digest: str) -> bool:
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
 
 
-def digest_target(out: Path, beside: Path) -> str:
+def digest_target(out: Path, parent: Path) -> str:
     """A short name for a target, as seen from where its lock lies: the same in every container."""
-    name = out.name if beside != out else ""
+    name = out.name if parent != out else ""
     return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]

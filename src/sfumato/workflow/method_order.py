@@ -40,19 +40,19 @@ def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
 
 def _explain_table_clash(first: Method, then: Method, original: Table) -> str | None:
     """Why two methods do not fit in this order, and what to do; None if they do."""
-    before, after = first.footprint(original), then.footprint(original)
-    if after.drops_rows:
+    earlier, later = first.footprint(original), then.footprint(original)
+    if later.drops_rows:
         return f"it may leave rows out, which {_get_tag(first)} made promises about; put it first"
-    if after.blanks and before.survives_blanks:
+    if later.blanks and earlier.survives_blanks:
         return None
-    if names := after.changes & (before.changes | before.promises):
+    if names := later.changes & (earlier.changes | earlier.promises):
         return f"it would change {_quote(names)}, about which {_get_tag(first)} promises something; {_APART}"
-    if names := (before.changes | frozenset(original.identifying)) & after.needs:
+    if names := (earlier.changes | frozenset(original.identifying)) & later.needs:
         return (
             f"it needs {_quote(names)} as in the originals, and {_get_tag(first)} changes or removes it; put "
             f"{_get_tag(then)} first, or {_APART}"
         )
-    if names := before.reads & after.hides:
+    if names := earlier.reads & later.hides:
         return (
             f"it is to hide {_quote(names)}, whose true values decide what {_get_tag(first)} publishes; put "
             f"{_get_tag(then)} first, or {_APART}"

@@ -147,7 +147,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     if policy.output.order == "as_read":
         label_rows(release, original)
     parts = (certificate, record, findings, attacks, *decision, kept, keys)
-    return Run(target.named, release, *parts)
+    return Run(target.path, release, *parts)
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:
@@ -265,8 +265,8 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy, and linking, which the gate needs."""
     attacks, published = policy.attacks(), release.data
     coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
-    drawn = release.details.get_family(SynthesisDetails)
-    nobodys = drawn is not None and drawn.training is not None and policy.gate.max_linking_risk is None
+    synthesis = release.details.get_family(SynthesisDetails)
+    nobodys = synthesis is not None and synthesis.training is not None and policy.gate.max_linking_risk is None
     linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
     forgotten = linkable and not any(isinstance(attack, Linking) for attack in attacks)
     return (Linking(), *attacks) if forgotten else attacks

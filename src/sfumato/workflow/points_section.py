@@ -59,5 +59,5 @@ class PointsSection(Description):
 
     def build_arguments(self) -> dict[str, Any]:
         """What `Sequences.from_points` takes besides the points and the columns of id and time."""
-        named = {"x": self.x, "y": self.y, "coordinates": self.coordinates, "split": self.split}
-        return {"regions": self.regions.build(), **named}
+        arguments = {"x": self.x, "y": self.y, "coordinates": self.coordinates, "split": self.split}
+        return {"regions": self.regions.build(), **arguments}

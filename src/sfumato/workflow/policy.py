@@ -97,11 +97,11 @@ class Policy(Description):
         asked = [method.column for method in self.protect if method.method == "randomize_response"]
         asked += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
         asked += ["items" for method in self.protect if method.method == "randomize_baskets"]
-        drawn = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
+        random_columns = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
         limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
-        if drawn.isdisjoint(self.roles.quasi_identifying):
+        if random_columns.isdisjoint(self.roles.quasi_identifying):
             limits = {name: limit for name, limit in limits.items() if name in ("max_risk", "max_loss")}
-        if drawn and limits:
+        if random_columns and limits:
             raise ValueError(
                 f"the gate limits {', '.join(limits)}, which depends on randomized answers or noise: publishing only "
                 "draws that pass would break their epsilon or law; remove the limit, or take another method"

@@ -17,7 +17,7 @@ _FIELDS = ("column", "columns", "target")
 class ColumnMention(NamedTuple):
     """Some columns that a policy names, and where."""
 
-    place: str
+    section: str
     columns: tuple[str, ...]
 
 
@@ -30,7 +30,7 @@ def refuse_unknown_columns(policy: Policy, data: Any) -> None:
         unknown = [name for name in mention.columns if name not in known]
         if unknown:
             raise PolicyError(
-                f"{mention.place} names {quote_names(unknown)}, which {data.source} does not have"
+                f"{mention.section} names {quote_names(unknown)}, which {data.source} does not have"
                 f"{ask_meant(unknown, known) or f'; its columns are {quote_names(known[:12])}'}"
             )
 
@@ -47,8 +47,8 @@ def _list_mentions(policy: Policy) -> Iterator[ColumnMention]:
     yield ColumnMention("[accept]", tuple(policy.accept))
 
 
-def _list_named_columns(description: Any, place: str) -> Iterator[ColumnMention]:
+def _list_named_columns(description: Any, section: str) -> Iterator[ColumnMention]:
     for field in _FIELDS:
-        named = getattr(description, field, None)
-        names = (named,) if isinstance(named, str) else named if isinstance(named, tuple) else ()
-        yield ColumnMention(f"{place}.{field}", tuple(name for name in names if isinstance(name, str)))
+        value = getattr(description, field, None)
+        names = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+        yield ColumnMention(f"{section}.{field}", tuple(name for name in names if isinstance(name, str)))

@@ -62,8 +62,8 @@ def _write_sentence(problem: Mapping[str, Any], policy: _CheckedPolicy) -> str:
     words = _describe_section(problem, policy.root) or describe_problem(problem, _list_fields(loc[:-1], policy))
     if len(loc) == 1 and problem["type"] == "missing":
         return words
-    place = ", ".join(filter(None, (f"line {line}" if path else "", field)))
-    return f"{place}: {words}" if place else words
+    position = ", ".join(filter(None, (f"line {line}" if path else "", field)))
+    return f"{position}: {words}" if position else words
 
 
 def _describe_section(problem: Mapping[str, Any], root: type[BaseModel]) -> str | None:
@@ -180,12 +180,12 @@ def explain_toml_error(error: Exception, text: str, file: Path) -> str:
     if _looks_like_data(text, file):
         return f"{file}: this is a data file, not a policy; `sfumato init {file.name}` writes a policy for it"
     location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
-    place = location[1] if location else "an unknown position"
-    number = re.match(r"line (\d+)", place)
+    position = location[1] if location else "an unknown position"
+    number = re.match(r"line (\d+)", position)
     line = text.splitlines()[int(number[1]) - 1] if number else ""
     habits = (cure for habit, cure in _TOML_HABITS.items() if re.search(habit, line))
     cure = next(habits, None) or next((cure for words, cure in _TOML_CURES.items() if words in str(error)), "")
-    return f"{file}: not valid TOML at {place}" + (f"; {cure}" if cure else "")
+    return f"{file}: not valid TOML at {position}" + (f"; {cure}" if cure else "")
 
 
 _TOML_CURES = {

@@ -93,8 +93,8 @@ def _measure_swapped_joints(policy: Policy, published: Table, original: Table, r
         return {}
     moved = [measure.joint_divergence(original, published, name, known, release.details.rows) for name in swapped]
     return {
-        "joint_i_divergence": sum(one.patterns for one in moved) / len(moved),
-        "bayes_i_divergence": sum(one.simple_bayes for one in moved) / len(moved),
+        "joint_i_divergence": sum(divergence.patterns for divergence in moved) / len(moved),
+        "bayes_i_divergence": sum(divergence.simple_bayes for divergence in moved) / len(moved),
     }
 
 
@@ -145,10 +145,10 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
     shifts = [abs(column_moments.mean_shift) for column_moments in moments if column_moments.mean_shift is not None]
     ratios = [abs(column_moments.std_ratio - 1) for column_moments in moments if column_moments.std_ratio is not None]
     moved = measure.pairwise_total_variation(original, published, columns=shown) if shown else None
-    drawn = any(change.kind is ChangeKind.DRAWN for change in release.changes)
+    has_draws = any(change.kind is ChangeKind.DRAWN for change in release.changes)
     return {
         **({} if moved is None else {"pair_total_variation": moved}),
-        **({} if moved is None or not drawn else {"loss": moved}),
+        **({} if moved is None or not has_draws else {"loss": moved}),
         **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
         **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
     }

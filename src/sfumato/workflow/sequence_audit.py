@@ -78,8 +78,8 @@ class SequenceAudit:
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
         shares = ", ".join(f"{risk.unique_share:.1%} by {risk.points}" for risk in self.known_points)
-        found = "these are found by points of their sequence, known in order"
-        sentences = [f"Of {self.people:,} people who were looked for, {found}: {shares}."]
+        clause = "these are found by points of their sequence, known in order"
+        sentences = [f"Of {self.people:,} people who were looked for, {clause}: {shares}."]
         if any(risk.unique_share for risk in self.known_points):
             sentences.append("Whoever is found by some points shows all others.")
         if self.rare_items:
@@ -143,7 +143,7 @@ def _count_rare_items(sequences: Sequences) -> int:
 def _count_patterns(sequences: Sequences) -> tuple[int, int] | None:
     """How many patterns of one or two items occur, and how many of them once."""
     try:
-        found = find_subsequences(sequences, 1, max_length=2, at_most=MOST_PATTERNS)
+        patterns = find_subsequences(sequences, 1, max_length=2, at_most=MOST_PATTERNS)
     except PolicyError:
         return None
-    return len(found), int((found.supports == 1).sum())
+    return len(patterns), int((patterns.supports == 1).sum())

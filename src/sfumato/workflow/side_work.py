@@ -53,9 +53,9 @@ class SideWork:
 
     def collect_reasons(self, release: Release, original: Any) -> LevelReasons:
         """Why the levels of a release are as they are, found here if nobody was asked."""
-        found = None if self.reasons is None else wait_for(self.reasons, "comparing before and after")
-        if found is not None or not isinstance(original, Table):
-            return found or LevelReasons()
+        reasons = None if self.reasons is None else wait_for(self.reasons, "comparing before and after")
+        if reasons is not None or not isinstance(original, Table):
+            return reasons or LevelReasons()
         return explain_release(release, original)
 
     def collect_alternatives(self) -> tuple[TriedAlternative, ...] | None:

@@ -79,7 +79,7 @@ def write_published_baskets(plan: StoredHidingPlan, path: Path, wanted: str | No
 def list_published_items(plan: StoredHidingPlan) -> Items:
     """The items that a published basket holds, as numbers if all of them are."""
     held = np.flatnonzero(plan.counts > 0).tolist()
-    return type_item_names(tuple(plan.original.items[place] for place in held))
+    return type_item_names(tuple(plan.original.items[code] for code in held))
 
 
 def _are_names(items: Items) -> bool:
@@ -88,9 +88,9 @@ def _are_names(items: Items) -> bool:
 
 def _rank_batches(plan: StoredHidingPlan, names: Items, final: Items) -> Iterator[CodedBatch]:
     """The published baskets under the sorted names."""
-    place = {name: number for number, name in enumerate(final)}
+    positions = {name: number for number, name in enumerate(final)}
     ranks = np.full(len(plan.original.items), -1, dtype=np.int32)
-    ranks[plan.counts > 0] = [place[name] for name in names]
+    ranks[plan.counts > 0] = [positions[name] for name in names]
     for batch in plan.publish():
         offsets, codes = sort_row_codes(batch.offsets, ranks[batch.codes], len(final))
         yield CodedBatch(batch.first, offsets, codes)
@@ -146,12 +146,12 @@ def open_published_baskets(
 
 def refuse_changed_baskets(plan: StoredHidingPlan, read: StoredBaskets) -> None:
     """Stop a release that does not read back as it was written; names are compared as text."""
-    place = {str(item): number for number, item in enumerate(plan.original.items)}
-    known = np.array([place.get(str(item), -1) for item in read.items], dtype=np.int32)
+    positions = {str(item): number for number, item in enumerate(plan.original.items)}
+    known = np.array([positions.get(str(item), -1) for item in read.items], dtype=np.int32)
     same = len(read) == len(plan.original)
     batches = zip(plan.publish(), read.iterate("reading back"), strict=True) if same else ()
     for written, back in batches:
-        _, codes = sort_row_codes(back.offsets, known[back.codes], len(place))
+        _, codes = sort_row_codes(back.offsets, known[back.codes], len(positions))
         same = same and np.array_equal(written.offsets, back.offsets) and np.array_equal(written.codes, codes)
     if not same:
         raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")

@@ -83,7 +83,7 @@ def _run_in_scratch(
         keep_private(policy, original, release, record, staging)
         keep_secrets(sealed, {}, staging)
         kept = publish_decided(target, staging, decision)
-    return Run(target.named, release, certificate, record, findings, attacks, *decision, kept, {})
+    return Run(target.path, release, certificate, record, findings, attacks, *decision, kept, {})
 
 
 def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[tuple[Attack, Outcome], ...]:

@@ -106,7 +106,7 @@ def _run_in_scratch(
         keep_private(policy, original, release, record, staging)
         keep_secrets(sealed, {}, staging)
         kept = publish_decided(target, staging, decision)
-    return Run(target.named, release, certificate, record, findings, attacks, *decision, kept, {})
+    return Run(target.path, release, certificate, record, findings, attacks, *decision, kept, {})
 
 
 def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
@@ -142,8 +142,10 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     outline = plan.outline
     written = plan.table.rows.open_files([path], scratch, DATA)
     published = StoredTable(written, outline.roles, outline.hierarchies, outline.missing)
-    drawn = {change.column for change in plan.changes if CellDifference.OTHER in change.kind.meaning.differences}
-    return compare_stored(plan.table, published, taken, drawn)
+    random_columns = {
+        change.column for change in plan.changes if CellDifference.OTHER in change.kind.meaning.differences
+    }
+    return compare_stored(plan.table, published, taken, random_columns)
 
 
 def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
@@ -245,7 +247,9 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
         sizes_after=sizes.group_by("size")
         .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("size").sum().alias("rows"))
         .sort("size"),
-        distributions={name: count_labels(counted.frame[name], counted.counts) for name, counted in values.items()},
+        distributions={
+            name: count_labels(value_counts.frame[name], value_counts.counts) for name, value_counts in values.items()
+        },
         details=Details(),
         reasons=(),
         lattice=(),

@@ -89,7 +89,7 @@ def _list_texts(data: StoredTable) -> list[str]:
 def _list_marks(data: StoredTable) -> list[set[str]]:
     """The marks among the texts of each column."""
     few = [name for name in _list_texts(data) if has_few_values(data, name)]
-    found = [set(data.list_values(name)) & set(MARKS) for name in few]
+    marks = [set(data.list_values(name)) & set(MARKS) for name in few]
     long = [name for name in _list_texts(data) if name not in few]
     batches = data.rows.iterate_batches(long) if long else ()
-    return found + [{mark for mark in MARKS for name in long if (batch[name] == mark).any()} for batch in batches]
+    return marks + [{mark for mark in MARKS for name in long if (batch[name] == mark).any()} for batch in batches]

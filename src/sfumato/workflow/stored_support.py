@@ -67,16 +67,16 @@ def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
     from sfumato.attack import Remining
 
-    found = ["several methods"] if len(policy.protect) > 1 else []
-    found += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
-    found += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
+    features = ["several methods"] if len(policy.protect) > 1 else []
+    features += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
+    features += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
     if policy.data.format == "comma":
-        found.append("format = comma")
+        features.append("format = comma")
     if is_spark_table(policy.data.path):
-        found.append("baskets in a table of Spark")
+        features.append("baskets in a table of Spark")
     if policy.output.order != "as_read":
-        found.append(f"order = {policy.output.order}")
-    return found
+        features.append(f"order = {policy.output.order}")
+    return features
 
 
 def list_unsupported(policy: Policy) -> list[str]:
@@ -85,20 +85,20 @@ def list_unsupported(policy: Policy) -> list[str]:
         return _list_unsupported_baskets(policy)
     if policy.shape != "table" or policy.gives != "table":
         return [f"{policy.protect[0].method}, which is not about tables"]
-    found = ["the built-in population"] if policy.data.path == DEMO else []
+    features = ["the built-in population"] if policy.data.path == DEMO else []
     if len(policy.protect) > 1:
-        found.append("several methods")
-    found += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
-    drawn = [name for method in policy.protect for name in list_drawn_columns(method)]
-    if known := [name for name in policy.roles.quasi_identifying if name in drawn]:
-        found.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
+        features.append("several methods")
+    features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
+    draws = [name for method in policy.protect for name in list_drawn_columns(method)]
+    if known := [name for name in policy.roles.quasi_identifying if name in draws]:
+        features.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
     blanks = any(method.utility == "blanks" for method in policy.protect)
     capped = [name for method in policy.protect if method.method == "top_code" for name in method.columns]
-    if policy.data.missing not in (("own_value",) if drawn or blanks or capped else ("own_value", "drop")):
-        cells = "randomized columns" if drawn else "blanked entries" if blanks else "capped columns" if capped else ""
-        found.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
+    if policy.data.missing not in (("own_value",) if draws or blanks or capped else ("own_value", "drop")):
+        cells = "randomized columns" if draws else "blanked entries" if blanks else "capped columns" if capped else ""
+        features.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
     attacks = policy.attacks()
-    found += [
+    features += [
         "homogeneity of a capped column"
         for attack in attacks
         if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped
@@ -106,21 +106,21 @@ def list_unsupported(policy: Policy) -> list[str]:
     if blanks:
         from sfumato.attack import RuleInference
 
-        found += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
+        features += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
         attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
     sensitive = policy.roles.sensitive
-    found += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, drawn)) is not None]
+    features += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, draws)) is not None]
     if attacks and not policy.roles.quasi_identifying:
-        found.append("attacks without quasi-identifying columns")
+        features.append("attacks without quasi-identifying columns")
     if policy.output.format not in (None, "parquet"):
-        found.append(f"format = {policy.output.format}")
+        features.append(f"format = {policy.output.format}")
     if policy.output.order != "as_read":
-        found.append(f"order = {policy.output.order}")
+        features.append(f"order = {policy.output.order}")
     if policy.measure.classify is not None:
-        found.append("measure.classify")
+        features.append("measure.classify")
     if policy.data.comment is not None:
-        found.append("comments in text files")
-    return found
+        features.append("comments in text files")
+    return features
 
 
 def _explain_unfit_for_blanks(attack: Attack) -> str | None:
@@ -136,5 +136,5 @@ def list_drawn_columns(method: Any) -> tuple[str, ...]:
     """The columns whose published cells a method draws by chance, by its parameters."""
     if not method.by_chance:
         return ()
-    named = getattr(method, "columns", None) or getattr(method, "column", None) or ()
-    return (named,) if isinstance(named, str) else tuple(named)
+    columns = getattr(method, "columns", None) or getattr(method, "column", None) or ()
+    return (columns,) if isinstance(columns, str) else tuple(columns)

@@ -152,10 +152,10 @@ def _keep_exact_columns(
 
 def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable, original: AnyTable) -> dict[str, Any]:
     """Unique rows by few columns, in the release and in the originals."""
-    counted, not_counted = split_columns(changes, published)
-    known = [name for name in counted if name in get_outline(original).frame.columns]
+    counted_columns, not_counted = split_columns(changes, published)
+    known = [name for name in counted_columns if name in get_outline(original).frame.columns]
     return {
-        "unique_rows": find_unique(published, counted),
+        "unique_rows": find_unique(published, counted_columns),
         "unique_before": find_unique(original, known),
         "not_counted": not_counted,
     }
@@ -204,15 +204,15 @@ def list_objections(
     """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
     kinds, fine, columns = _gather_kinds(changes), set(accepted), get_outline(published).frame.columns
     telling = [n for n in columns if n not in fine and _may_name_people(kinds.get(n, ()))]
-    named = [
+    objections = [
         Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
         for proposal in _propose_roles(published, telling)
         if proposal.role is Role.IDENTIFYING and not proposal.by_counts
     ]
-    fine |= {name for objection in named for name in objection.columns}
+    fine |= {name for objection in objections for name in objection.columns}
     exact = [n for n in columns if n not in fine and all(kind.is_exact for kind in kinds.get(n, ()))]
     loose = [name for name in exact if published.roles.get(name) is Role.INSENSITIVE]
-    return (*named, *_object_to_unique_rows(find_unique(published, loose, most=2)))
+    return (*objections, *_object_to_unique_rows(find_unique(published, loose, most=2)))
 
 
 def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
@@ -250,8 +250,8 @@ def _count_points(gain: float) -> str:
 def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
     """The attack that gains most over blind guessing; one that could be tried on nobody only if none could."""
     listed = list(attacks)
-    told = [describe_attack(attack) for attack in [one for one in listed if one["attempts"]] or listed]
-    return max(told, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
+    descriptions = [describe_attack(attack) for attack in [record for record in listed if record["attempts"]] or listed]
+    return max(descriptions, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
 
 
 def list_warnings(
@@ -284,10 +284,10 @@ def _build_attacks(record: Mapping[str, Any]) -> list[CertifiedAttack]:
 
 
 def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
-    told = [describe_attack(attack) for attack in record["attacks"]]
+    descriptions = [describe_attack(attack) for attack in record["attacks"]]
     return tuple(
         f"The attack {words.attack.replace('_', ' ')} is right for {words.risk:.1%}, by guessing {words.guessing:.1%}."
-        for words in told
+        for words in descriptions
         if words.alarming
     )
 
@@ -333,10 +333,10 @@ def _list_aims(attack: Mapping[str, Any], published: Table) -> list[str]:
     kind = find_tagged_class("attack", str(attack["attack"]))
     secret = {"column", "columns"} & set(kind.private_fields if kind is not None else ())
     described = attack["parameters"]
-    named = [described[field] for field in ("column", "columns") if field in described]
-    if secret or (named and not any(named)):
+    aims = [described[field] for field in ("column", "columns") if field in described]
+    if secret or (aims and not any(aims)):
         return list(published.sensitive)
-    return [name for field in named for name in ([field] if isinstance(field, str) else field or ())]
+    return [name for field in aims for name in ([field] if isinstance(field, str) else field or ())]
 
 
 def _choose_status(verdict: Verdict, *, gate_open: bool) -> VerdictStatus:
@@ -353,22 +353,22 @@ def _write_headline(verdict: Verdict) -> str:
     return " ".join(sentences)
 
 
-def _compare_with_guessing(told: AttackInWords) -> str:
-    name = told.attack.replace("_", " ")
-    if told.words == _NOBODY:
+def _compare_with_guessing(strongest: AttackInWords) -> str:
+    name = strongest.attack.replace("_", " ")
+    if strongest.words == _NOBODY:
         return f"The attack {name} could be tried on nobody."
-    sentence = f"The strongest attack, {name}, is right for {told.risk:.1%} of those it tried"
-    if told.words == _NO_BETTER and told.risk > told.guessing:
-        return f"{sentence}, guessing for {told.guessing:.1%}: of so few, that may be luck."
-    if told.words == _NO_BETTER:
-        return f"{sentence}, which is no better than guessing ({told.guessing:.1%})."
-    return f"{sentence}, guessing for {told.guessing:.1%}.{' That is alarming.' if told.alarming else ''}"
+    sentence = f"The strongest attack, {name}, is right for {strongest.risk:.1%} of those it tried"
+    if strongest.words == _NO_BETTER and strongest.risk > strongest.guessing:
+        return f"{sentence}, guessing for {strongest.guessing:.1%}: of so few, that may be luck."
+    if strongest.words == _NO_BETTER:
+        return f"{sentence}, which is no better than guessing ({strongest.guessing:.1%})."
+    return f"{sentence}, guessing for {strongest.guessing:.1%}.{' That is alarming.' if strongest.alarming else ''}"
 
 
 def describe_unique_rows(verdict: Verdict) -> list[str]:
     """How many rows are unique by the largest combination of columns, after and before."""
     if not verdict.unique_rows:
         return []
-    after, before = verdict.unique_rows[-1], verdict.unique_before[-1:]
-    was = f" ({before[0].share:.1%} of the original rows by {quote_names(before[0].columns)})" if before else ""
-    return [f"{after.share:.1%} of the published rows are unique by {quote_names(after.columns)}{was}."]
+    published, original = verdict.unique_rows[-1], verdict.unique_before[-1:]
+    was = f" ({original[0].share:.1%} of the original rows by {quote_names(original[0].columns)})" if original else ""
+    return [f"{published.share:.1%} of the published rows are unique by {quote_names(published.columns)}{was}."]

@@ -311,7 +311,7 @@ def _list_claim_problems(certificate: Certificate) -> list[str]:
 def _list_verdict_problems(body: Mapping[str, Any], published: AnyTable) -> list[str]:
     """Compare what the verdict states about the released file with the file."""
     verdict, columns = body["verdict"], set(get_outline(published).frame.columns)
-    counted, not_counted = split_columns(body["changes"], published)
+    counted_columns, not_counted = split_columns(body["changes"], published)
     problems = []
     if not columns <= {change["column"] for change in body["changes"]} or not set(verdict["accepted"]) <= columns:
         problems.append(
@@ -319,7 +319,7 @@ def _list_verdict_problems(body: Mapping[str, Any], published: AnyTable) -> list
         )
     if strange := [name for name in not_counted if name not in body["public"] and not _may_be_coded(body)]:
         problems.append(f"the certificate calls {quote_names(strange)} noise, drawn or coded, and states no law for it")
-    unique = find_unique(published, counted)
+    unique = find_unique(published, counted_columns)
     shown = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
     if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != shown:
         problems.append("the certificate counts other unique rows than the data file has")
@@ -346,15 +346,15 @@ def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
 
     method = body["methods"][-1] if body["methods"] else {}
     for attack in body["attacks"]:
-        counted = None
+        count = None
         if attack["attack"] == "remining" and isinstance(published, Baskets | StoredBaskets):
             stated = {**method, **{name: part for name, part in attack["parameters"].items() if part is not None}}
             thresholds = stated["min_support"], stated.get("min_confidence")
             if isinstance(published, Baskets):
-                counted = count_one_basket_short(published, *thresholds)
+                count = count_one_basket_short(published, *thresholds)
             else:
-                counted = count_stored_one_basket_short(published, *thresholds)
-        if attack["one_basket_short"] != counted:
+                count = count_stored_one_basket_short(published, *thresholds)
+        if attack["one_basket_short"] != count:
             return ["the certificate counts other rules that are one basket short than the data file has"]
     return []
 
