@@ -62,20 +62,20 @@ def estimate_released_baskets(folder: Path, options: EstimateOptions, out: Path 
     release = read_release(folder)
     with refuse_hostile(f"{folder}: the randomness that the certificate describes does not fit the baskets"):
         if options.confidence is None:
-            found = mine.estimate_itemsets(release, options.support, options.max_length)
+            patterns = mine.estimate_itemsets(release, options.support, options.max_length)
         else:
-            found = mine.estimate_rules(release, options.support, options.confidence, options.max_length)
+            patterns = mine.estimate_rules(release, options.support, options.confidence, options.max_length)
     if out is not None:
-        spell_lists(found).write_csv(out)
-    return found
+        spell_lists(patterns).write_csv(out)
+    return patterns
 
 
-def spell_lists(found: pl.DataFrame) -> pl.DataFrame:
+def spell_lists(frame: pl.DataFrame) -> pl.DataFrame:
     """Lists of items as JSON, which a cell of a CSV file can hold."""
     import polars as pl
 
     def spell(column: pl.Series) -> list[Any]:
         return [json.dumps(items, ensure_ascii=False) for items in column.to_list()]
 
-    lists = [column for column in found.get_columns() if column.dtype == pl.List]
-    return found.with_columns(pl.Series(column.name, spell(column), dtype=pl.String) for column in lists)
+    lists = [column for column in frame.get_columns() if column.dtype == pl.List]
+    return frame.with_columns(pl.Series(column.name, spell(column), dtype=pl.String) for column in lists)

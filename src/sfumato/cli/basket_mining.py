@@ -29,10 +29,10 @@ class PatternOptions(NamedTuple):
 
 def refuse_engine(engine: EngineName, others: Mapping[str, object]) -> None:
     """Stop if something is asked for that no engine does but memory."""
-    named = [name for name, value in others.items() if value]
-    if engine in ("duckdb", "spark") and named:
+    names = [name for name, value in others.items() if value]
+    if engine in ("duckdb", "spark") and names:
         raise PolicyError(
-            f"the engine {engine} has no use for {', '.join(named)}; it finds itemsets and rules in baskets, and "
+            f"the engine {engine} has no use for {', '.join(names)}; it finds itemsets and rules in baskets, and "
             "memory does all else"
         )
 

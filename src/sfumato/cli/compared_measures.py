@@ -18,29 +18,29 @@ def compare_with_originals(
     """The class entropy of the target given the quasi-identifying columns, and the divergence of sensitive columns."""
     from sfumato.measure import class_entropy, joint_divergence
 
-    found: dict[str, Any] = {}
+    measures: dict[str, Any] = {}
     if target is not None:
         entropy = class_entropy(original, published, target, columns=[*quasi, target], bins=bins)
         parts = {"class": entropy.target, **entropy.columns, "all of them": entropy.together}
-        found["class_entropy"] = {
+        measures["class_entropy"] = {
             "target": target,
-            "bits": {name: {"original": one.original, "released": one.released} for name, one in parts.items()},
+            "bits": {name: {"original": bits.original, "released": bits.released} for name, bits in parts.items()},
             "mean_change": entropy.mean_change,
         }
     if sensitive:
-        found["joint_divergence"] = {
+        measures["joint_divergence"] = {
             name: vars(joint_divergence(original, published, name, list(quasi))) for name in sensitive
         }
-    return found
+    return measures
 
 
-def print_compared(found: dict[str, Any]) -> None:
+def print_compared(measures: dict[str, Any]) -> None:
     """The same as tables."""
     from sfumato.cli.messages import print_grid
     from sfumato.cli.terminal import print_line
 
-    if "class_entropy" in found:
-        entropy = found["class_entropy"]
+    if "class_entropy" in measures:
+        entropy = measures["class_entropy"]
         rows = [
             ("on its own" if name == "class" else name, f"{bits['original']:.4f}", f"{bits['released']:.4f}")
             for name, bits in entropy["bits"].items()
@@ -49,10 +49,10 @@ def print_compared(found: dict[str, Any]) -> None:
         print_grid(title, ("given", "originals", "release"), rows)
         lost = entropy["mean_change"]
         print_line(f"On average a column says {abs(lost):.4f} bits {'less' if lost >= 0 else 'more'} about it.")
-    if "joint_divergence" in found:
+    if "joint_divergence" in measures:
         rows = [
             (name, f"{moved['patterns']:.4f}", f"{moved['simple_bayes']:.4f}")
-            for name, moved in found["joint_divergence"].items()
+            for name, moved in measures["joint_divergence"].items()
         ]
         title = "How far the joint distribution with --quasi moved, in bits (I-divergence)"
         print_grid(title, ("column", "full patterns", "simple Bayes"), rows)

@@ -120,10 +120,8 @@ def _describe_draft(draft: PolicyDraft) -> dict[str, Any]:
 
 def _print_draft(draft: PolicyDraft, *, defaults: bool) -> None:
     facts = _describe_draft(draft)
-    beside = len(facts["hierarchies"])
-    files = (
-        "" if not beside else " and 1 hierarchy beside it" if beside == 1 else f" and {beside} hierarchies beside it"
-    )
+    count = len(facts["hierarchies"])
+    files = "" if not count else " and 1 hierarchy beside it" if count == 1 else f" and {count} hierarchies beside it"
     print_line(f"Wrote {draft.path}{files}. Keep what was written private: it holds values of your data.")
     if defaults:
         print_line("Note: this is not a terminal, so nothing was asked and the defaults were taken.")

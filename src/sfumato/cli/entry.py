@@ -18,15 +18,15 @@ def main() -> None:
     stop = StopSignals()
     stop.install()
     try:
-        with ExitStack() as beside:
-            _load_and_run(stop, beside)
+        with ExitStack() as stack:
+            _load_and_run(stop, stack)
     finally:
         ignore_late_signals()
 
 
-def _load_and_run(stop: StopSignals, beside: ExitStack) -> None:
+def _load_and_run(stop: StopSignals, stack: ExitStack) -> None:
     try:
-        beside.enter_context(start_early(sys.argv[1:]))
+        stack.enter_context(start_early(sys.argv[1:]))
         from sfumato.cli.commands import report_stop
         from sfumato.cli.commands import run_commands as command
     except KeyboardInterrupt:

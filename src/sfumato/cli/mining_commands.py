@@ -79,17 +79,17 @@ def _do_job(job: MiningJob, as_json: bool) -> None:
         estimate_from_noise(job.path, asked.columns, asked.target, asked.reconstruct, job.out, as_json)
     else:
         with show_progress(as_json):
-            found = find_patterns(job)
-        _print_patterns(found, job.out, as_json)
+            patterns = find_patterns(job)
+        _print_patterns(patterns, job.out, as_json)
 
 
-def _print_patterns(found: pl.DataFrame, out: Path | None, as_json: bool) -> None:
+def _print_patterns(patterns: pl.DataFrame, out: Path | None, as_json: bool) -> None:
     from sfumato.cli.sequence_mining import spell_patterns
 
     if as_json:
-        print_json({"count": found.height, "rows": found.to_dicts()})
+        print_json({"count": patterns.height, "rows": patterns.to_dicts()})
     else:
-        print_rows(spell_patterns(found) if "pattern" in found.columns else found, SHOWN, out)
+        print_rows(spell_patterns(patterns) if "pattern" in patterns.columns else patterns, SHOWN, out)
 
 
 def attack_command(
@@ -142,7 +142,7 @@ def decode_command(
 
 
 def _decode_found_tree(
-    found: Path, key: Key, data: str | None, separator: str | None, out: Path | None, as_json: bool
+    tree_file: Path, key: Key, data: str | None, separator: str | None, out: Path | None, as_json: bool
 ) -> None:
     """Decode a provider's tree, and print or write it."""
     from sfumato.cli.tree_commands import count_nodes, print_tree
@@ -153,7 +153,7 @@ def _decode_found_tree(
     if data is None:
         raise PolicyError("a tree is decoded with the original table: sfumato decode TREE KEY DATA")
     with show_progress(as_json):
-        decoded = decode_tree(found, key, Table.read(data, separator=separator))
+        decoded = decode_tree(tree_file, key, Table.read(data, separator=separator))
         if out is not None:
             write_tree(decoded, out)
     names = [str(name) for name in decoded.feature_names_in_]

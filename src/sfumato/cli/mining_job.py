@@ -129,10 +129,10 @@ class MiningJob:
             "--min-confidence": patterns.min_confidence,
             "--min-support": patterns.min_support,
         }
-        named = [name for name, value in given.items() if value not in (None, False)]
-        if learner is not None and named:
-            raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(named)}; leave it out")
-        if "--min-confidence" in named and not {"--rules", "--private"} & set(named):
+        options = [name for name, value in given.items() if value not in (None, False)]
+        if learner is not None and options:
+            raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(options)}; leave it out")
+        if "--min-confidence" in options and not {"--rules", "--private"} & set(options):
             raise PolicyError("--min-confidence is about rules; add --rules, or leave it out")
         others = {
             "--learner": learner,
@@ -163,10 +163,10 @@ def find_patterns(job: MiningJob) -> pl.DataFrame:
         return _find_requested_sets(job, job.requests)
     refuse_limits_of_sequences(job)
     wanted = PatternOptions(support, confidence, asked.kind, asked.max_length)
-    found = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, wanted, job.out)
+    patterns = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, wanted, job.out)
     warn_of_distortion(job.path)
     warn_of_ignored_time(job.file)
-    return found
+    return patterns
 
 
 def refuse_limits_of_sequences(job: MiningJob) -> None:
@@ -176,11 +176,11 @@ def refuse_limits_of_sequences(job: MiningJob) -> None:
         "--window": job.patterns.window is not None,
         "--time": job.file.time != "time",
     }
-    named = [name for name, is_given in given.items() if is_given]
-    if named:
+    options = [name for name, is_given in given.items() if is_given]
+    if options:
         raise PolicyError(
-            f"{job.path}: {' and '.join(named)} {'is' if len(named) == 1 else 'are'} about sequences, and the file is "
-            "read as baskets; add --sequences, or leave it out"
+            f"{job.path}: {' and '.join(options)} {'is' if len(options) == 1 else 'are'} about sequences, and the file "
+            "is read as baskets; add --sequences, or leave it out"
         )
 
 
@@ -226,7 +226,7 @@ def _find_adversarial_rules(job: MiningJob, private: str) -> pl.DataFrame:
     table = Table.read(job.file.path, separator=job.file.separator)
     asked = job.patterns
     rules = adversarial_rules(table, _parse_private_entries(private), asked.confidence, asked.support, asked.max_length)
-    found = pl.DataFrame(
+    frame = pl.DataFrame(
         {
             "antecedent": [", ".join(f"{name} = {value}" for name, value in rule.antecedent.items()) for rule in rules],
             "column": [rule.column for rule in rules],
@@ -240,8 +240,8 @@ def _find_adversarial_rules(job: MiningJob, private: str) -> pl.DataFrame:
         schema_overrides={"antecedent": pl.String, "column": pl.String, "value": pl.String, "support": pl.Int64},
     ).sort("exposed", "confidence", "support", descending=True)
     if job.out is not None:
-        found.write_csv(job.out)
-    return found
+        frame.write_csv(job.out)
+    return frame
 
 
 def _parse_private_entries(private: str) -> Any:

@@ -69,20 +69,20 @@ def mine_released_filters(
     from sfumato.baskets import Baskets
     from sfumato.mine import mine_filters, save_itemsets
 
-    found = mine_filters(filters, Baskets.read(requests, "long", id="request", item="bit"), support, max_length)
+    itemsets = mine_filters(filters, Baskets.read(requests, "long", id="request", item="bit"), support, max_length)
     if out is not None:
-        save_itemsets(found, out)
-    return found
+        save_itemsets(itemsets, out)
+    return itemsets
 
 
-def decode_found_itemsets(found: Path, key: Key, originals: Baskets | None, options: DecodeOptions) -> None:
+def decode_found_itemsets(file: Path, key: Key, originals: Baskets | None, options: DecodeOptions) -> None:
     """Decode a provider's file of itemsets, and print or write itemsets and rules."""
     from sfumato.mine import read_itemsets, save_itemsets, save_rules
     from sfumato.mine.codes.decoded_itemsets import decode_mining
 
     with show_progress(options.as_json):
-        _refuse_rule_file(found)
-        decoded = decode_mining(read_itemsets(found), key, originals, options.support, options.max_length)
+        _refuse_rule_file(file)
+        decoded = decode_mining(read_itemsets(file), key, originals, options.support, options.max_length)
         wants_rules = decoded.is_exact or options.rules_out is not None
         rules = decoded.find_rules(options.confidence) if wants_rules else None
         itemsets = decoded.frame.sort("support", "items", descending=[True, False])
@@ -104,14 +104,14 @@ def decode_found_itemsets(found: Path, key: Key, originals: Baskets | None, opti
         print_line(sentence)
 
 
-def _refuse_rule_file(found: Path) -> None:
+def _refuse_rule_file(file: Path) -> None:
     """Rules of codes cannot be decoded; say what to ask for instead."""
     from sfumato.data.basket_files import read_text
     from sfumato.errors import DataError
 
-    if b"==>" in read_text(found):
+    if b"==>" in read_text(file):
         raise DataError(
-            f"{found}: this file holds rules, and their supports count what was added to hide the items; ask the "
+            f"{file}: this file holds rules, and their supports count what was added to hide the items; ask the "
             "provider for all frequent itemsets, and the rules are derived from those"
         )
 
@@ -119,22 +119,22 @@ def _refuse_rule_file(found: Path) -> None:
 def _explain_checks(decoded: DecodedMining) -> list[str]:
     """What is known about the result, in sentences."""
     kept, rows = len(decoded.itemsets), decoded.itemsets.rows
-    found = f"{kept:,} itemsets with a support of {decoded.least:,} or more in {rows:,} baskets"
+    result = f"{kept:,} itemsets with a support of {decoded.least:,} or more in {rows:,} baskets"
     removed = f"{decoded.returned - kept:,} of them false, too rare, or the same items in other codes"
-    said = [f"{found}; the provider returned {decoded.returned:,}, {removed}."]
+    sentences = [f"{result}; the provider returned {decoded.returned:,}, {removed}."]
     if not decoded.is_exact:
-        said.append(
+        sentences.append(
             "Filters show too many itemsets and too large supports; give the original baskets to remove false ones "
             "and to derive rules."
         )
     if decoded.is_complete:
-        said.append("Counted again in the originals: supports are true, and nothing was left out.")
+        sentences.append("Counted again in the originals: supports are true, and nothing was left out.")
     else:
-        said.append(
+        sentences.append(
             f"Checked with the key: codes, their supports, subsets, and {decoded.spot_checks:,} larger itemsets of "
             "known support. To prove that nothing was left out, give the original baskets."
         )
-    return said
+    return sentences
 
 
 def _describe(decoded: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFrame | None) -> dict[str, Any]:

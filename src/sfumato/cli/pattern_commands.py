@@ -85,15 +85,15 @@ def channels_command(
         published = _read_published(Path(data), baskets)
         if published is not None:
             _refuse_for_published(min_support, maximal)
-            found = _list_forced_patterns(published, k)
+            channels = _list_forced_patterns(published, k)
         else:
-            found = _list_channels(data, k, min_support, maximal, (separator, id_column, item))
+            channels = _list_channels(data, k, min_support, maximal, (separator, id_column, item))
         if out is not None:
-            spell_lists(found).write_csv(out)
+            spell_lists(channels).write_csv(out)
     if as_json:
-        print_json({"count": found.height, "rows": found.to_dicts()})
+        print_json({"count": channels.height, "rows": channels.to_dicts()})
     else:
-        print_rows(found, SHOWN, out)
+        print_rows(channels, SHOWN, out)
 
 
 def support_command(
@@ -141,13 +141,13 @@ def contains_command(
     with show_progress(as_json):
         held = _flag_holders(Path(data), pattern, reading)
     rows = np.flatnonzero(held.flags)
-    found = pl.DataFrame({"row": rows})
+    holders = pl.DataFrame({"row": rows})
     if held.ids is not None:
-        found = found.with_columns(pl.Series("id", [held.ids[row] for row in rows.tolist()], strict=False))
+        holders = holders.with_columns(pl.Series("id", [held.ids[row] for row in rows.tolist()], strict=False))
     if as_json:
-        print_json({"count": found.height, "rows": found.to_dicts(), "unknown_items": held.unknown})
+        print_json({"count": holders.height, "rows": holders.to_dicts(), "unknown_items": held.unknown})
     else:
-        print_rows(found, SHOWN, None)
+        print_rows(holders, SHOWN, None)
         _warn_unknown(held)
 
 
@@ -208,7 +208,7 @@ def _parse_elements(words: Iterable[str], rows: Sequences | Baskets) -> list[lis
     if not all(element and all(element) for element in elements):
         raise PolicyError('an item of the pattern is empty; write a,b for an element of two items, or \'["a", "b"]\'')
     if rows.items and isinstance(rows.items[0], int):
-        return [[int(item) if item.removeprefix("-").isdecimal() else item for item in one] for one in elements]
+        return [[int(item) if item.removeprefix("-").isdecimal() else item for item in element] for element in elements]
     return [list(element) for element in elements]
 
 
@@ -293,9 +293,9 @@ def _list_forced_patterns(published: Patterns, k: int) -> pl.DataFrame:
     forced = forced_patterns(published, k)
     return pl.DataFrame(
         {
-            "pattern": ["; or ".join(map(_spell_conjunction, one.either)) for one in forced],
-            "least": [one.least for one in forced],
-            "most": [one.most for one in forced],
+            "pattern": ["; or ".join(map(_spell_conjunction, pattern.either)) for pattern in forced],
+            "least": [pattern.least for pattern in forced],
+            "most": [pattern.most for pattern in forced],
         },
         schema={"pattern": pl.String, "least": pl.Int64, "most": pl.Int64},
     )

@@ -65,21 +65,21 @@ def region_command(
     with show_progress(as_json):
         columns = PointColumns(id_column, time, x, y)
         limits = {"coordinates": section.coordinates, "split": section.split, "separator": separator}
-        found = map_points_to_regions(data, section.regions.build(), columns, **limits)  # type: ignore[arg-type]
-        singles = np.arange(found.visits.size + 1)
-        bare = Sequences(found.names, found.offsets, singles, found.visits.astype(np.int32))
+        arrays = map_points_to_regions(data, section.regions.build(), columns, **limits)  # type: ignore[arg-type]
+        singles = np.arange(arrays.visits.size + 1)
+        bare = Sequences(arrays.names, arrays.offsets, singles, arrays.visits.astype(np.int32))
         bare.write(out)
-    facts = {"sequences": len(bare), "regions": len(bare.items), "visits": len(found.visits)}
+    facts = {"sequences": len(bare), "regions": len(bare.items), "visits": len(arrays.visits)}
     if as_json:
-        print_json(facts | {"points": found.points, "left_out": found.left_out, "written": str(out)})
+        print_json(facts | {"points": arrays.points, "left_out": arrays.left_out, "written": str(out)})
         return
     counts = (
         f"{_spell_count(facts['sequences'], 'sequence')} with {_spell_count(facts['visits'], 'visit')} of "
         f"{_spell_count(facts['regions'], 'region')}"
     )
     print_line(f"{counts}. Written to {out}.")
-    if found.left_out:
-        print_line(PointCounts(found.points, found.left_out).describe())
+    if arrays.left_out:
+        print_line(PointCounts(arrays.points, arrays.left_out).describe())
     print_line("They hold what people did, without their ids: keep the file private.")
 
 

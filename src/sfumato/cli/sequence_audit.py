@@ -26,29 +26,29 @@ def audit_sequence_file(
 
     given = LongColumns(**{option: name for option, name in columns.items() if name != option})
     with show_progress(as_json):
-        found = parse_shape(shape) or (detect_long_form(data, separator, given) if any(given) else detect_shape(data))
-        if any(given) and found == "baskets" and shape is None:
-            found = "sequences"  # baskets have nothing to audit
-        if found == "baskets" and shape is None:
+        kind = parse_shape(shape) or (detect_long_form(data, separator, given) if any(given) else detect_shape(data))
+        if any(given) and kind == "baskets" and shape is None:
+            kind = "sequences"  # baskets have nothing to audit
+        if kind == "baskets" and shape is None:
             raise DataError(
                 f"{data}: this seems to hold baskets, which have no columns to audit; a policy for them: sfumato init "
                 f"{shlex.quote(data)}. If it is a table, say so: --shape table"
             )
-        if found not in ("sequences", "points"):
+        if kind not in ("sequences", "points"):
             return False
-        findings = audit_sequences(_read_sequences(data, found == "points", separator, given), data)
+        findings = audit_sequences(_read_sequences(data, kind == "points", separator, given), data)
     if as_json:
         print_json(findings.as_json())
         return True
     _print_lengths(findings)
-    if found == "points":
+    if kind == "points":
         print_line("Points were put into cells of a grid of 10 × 10: smaller regions single out more people.")
     print_line()
     for sentence in findings.sentences():
         print_line(sentence)
     print_line()
-    named = {f"--{option}": name for option, name in columns.items() if name != option}
-    command = write_next_command(data, {"--separator": separator, "--shape": shape, **named})
+    options = {f"--{option}": name for option, name in columns.items() if name != option}
+    command = write_next_command(data, {"--separator": separator, "--shape": shape, **options})
     print_line(f"Next, a policy to start from: {command}")
     return True
 
@@ -77,6 +77,6 @@ def write_next_command(
 ) -> str:
     """The command that drafts a policy for a file, with the options by which the file was read."""
     options = [*given.items(), *(("--missing-mark", mark) for mark in marks)]
-    told = [(option, value) for option, value in options if value is not None and (option, value) not in _DEFAULTS]
-    words = [shlex.join(pair) for pair in told]
+    pairs = [(option, value) for option, value in options if value is not None and (option, value) not in _DEFAULTS]
+    words = [shlex.join(pair) for pair in pairs]
     return " ".join(["sfumato init", shlex.quote(data), *words, *([] if header else ["--no-header"])])

@@ -32,21 +32,21 @@ def mine_sequences(data: Path, options: SequenceOptions, out: Path | None) -> pl
     sequences = Sequences.read(
         data, id=options.id_column, item=options.item, time=options.time, separator=options.separator
     )
-    found = mine.frequent_subsequences(
+    patterns = mine.frequent_subsequences(
         sequences, options.support, options.max_length, options.max_gap, options.window, options.kind
     )
     if out is not None:
-        mine.save_subsequences(found, out)
-    return found
+        mine.save_subsequences(patterns, out)
+    return patterns
 
 
-def spell_patterns(found: pl.DataFrame) -> pl.DataFrame:
+def spell_patterns(patterns: pl.DataFrame) -> pl.DataFrame:
     """Patterns of itemsets as texts for the terminal: {a, b}, {c}."""
     import polars as pl
 
-    if not isinstance(found["pattern"].dtype.inner, pl.List):  # type: ignore[attr-defined]
-        return found
+    if not isinstance(patterns["pattern"].dtype.inner, pl.List):  # type: ignore[attr-defined]
+        return patterns
     texts = [
-        ["{" + ", ".join(map(str, element)) + "}" for element in pattern] for pattern in found["pattern"].to_list()
+        ["{" + ", ".join(map(str, element)) + "}" for element in pattern] for pattern in patterns["pattern"].to_list()
     ]
-    return found.with_columns(pl.Series("pattern", texts, dtype=pl.List(pl.String)))
+    return patterns.with_columns(pl.Series("pattern", texts, dtype=pl.List(pl.String)))

@@ -96,9 +96,9 @@ def show_progress(quiet: bool) -> Iterator[None]:
 
 def spell_tabs(words: list[str]) -> list[str]:
     r"""The words of a command line with the tab that `--separator "\t"` means: a shell leaves it two characters."""
-    after = ["", *words]
+    predecessors = ["", *words]
     tabs = {"--separator=\\t": "--separator=\t", "\\t": "\t"}
     return [
-        tabs.get(word, word) if before == "--separator" or word.startswith("--separator=") else word
-        for before, word in zip(after, words, strict=False)
+        tabs.get(word, word) if predecessor == "--separator" or word.startswith("--separator=") else word
+        for predecessor, word in zip(predecessors, words, strict=False)
     ]
