@@ -33,7 +33,7 @@ async def agree_on_item_kind(network: Network, kind: str) -> bool:
     if not set(kinds.values()) <= {"text", "integers", "none"}:
         raise PartyError("a site names its items in a way that is not known")
     if {"text", "integers"} <= set(kinds.values()):
-        text = [site for site, named in kinds.items() if named == "text"]
+        text = [site for site, site_kind in kinds.items() if site_kind == "text"]
         raise PartyError(
             f"the items of {len(text)} sites are text and those of others integers; name items the same way everywhere"
         )

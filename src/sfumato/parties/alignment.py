@@ -103,12 +103,12 @@ async def _intersect(network: Network, group: Group, scalar: bytes, own: list[by
 
 async def _open_points(network: Network, group: Group, scalar: bytes, points: list[bytes], step: str) -> list[bytes]:
     """Take off all scalars, from the first site to the last, who tells the bare points."""
-    kind, place, last = f"{step}/open", network.index, len(network.sites) - 1
-    if place > 0:
-        points = await _receive(network, group, network.sites[place - 1], kind, None)
+    kind, index, last = f"{step}/open", network.index, len(network.sites) - 1
+    if index > 0:
+        points = await _receive(network, group, network.sites[index - 1], kind, None)
     points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
-    if place < last:
-        await network.send(network.sites[place + 1], kind, {"points": pack_points(points)})
+    if index < last:
+        await network.send(network.sites[index + 1], kind, {"points": pack_points(points)})
         return await _receive(network, group, network.sites[last], f"{step}/common", None)
     await network.broadcast(f"{step}/common", {"points": pack_points(points)})
     return points

@@ -222,14 +222,14 @@ class _SiteMining:
     async def _unite_items(self, is_text: bool) -> list[Item]:
         """Items that are frequent at some site."""
         report_progress("level 1: uniting items")
-        named = self.counts.list_items(self.least)
-        rare = len(named) - len(self.counts.list_items(max(self.least, self.question.floor)))
+        own_items = self.counts.list_items(self.least)
+        rare = len(own_items) - len(self.counts.list_items(max(self.least, self.question.floor)))
         if rare:
             raise PartyError(
                 f"the names of {rare} items that are in fewer than {self.question.floor} of this site's baskets would "
                 "be told to the other sites; raise min_support everywhere, or lower floor here if they may know them"
             )
-        names = [str(item).encode("utf-8") for item in named]
+        names = [str(item).encode("utf-8") for item in own_items]
         long = sum(len(name) > self.question.name_bytes for name in names)
         if long:
             raise PartyError(

@@ -163,8 +163,8 @@ def _count_own(table: Table, question: TableQuestion) -> Ints:
                 f'{table.source}: {unknown} cells of the column "{column}" are not in the agreed list of values; add '
                 "what they hold to the list at every site, or clean them"
             )
-    found = Counter(cells.iter_rows())
-    return np.array([found[combination] for combination in question.list_combinations()], dtype=np.int64)
+    counts = Counter(cells.iter_rows())
+    return np.array([counts[combination] for combination in question.list_combinations()], dtype=np.int64)
 
 
 def _build_count_frame(question: TableQuestion, is_open: Flags, totals: Ints) -> pl.DataFrame:

@@ -38,12 +38,12 @@ class LocalCounts:
         if not itemsets:
             return np.zeros(0, dtype=np.int64)
         items = sorted({item for itemset in itemsets for item in itemset}, key=str)
-        places = {item: place for place, item in enumerate(items)}
+        positions = {item: position for position, item in enumerate(items)}
         grid = self._stack_bitmaps(items)
         counts = np.zeros(len(itemsets), dtype=np.int64)
         for length in sorted({len(itemset) for itemset in itemsets}):
             rows = [row for row, itemset in enumerate(itemsets) if len(itemset) == length]
-            columns = np.array([[places[item] for item in itemsets[row]] for row in rows])
+            columns = np.array([[positions[item] for item in itemsets[row]] for row in rows])
             counts[rows] = _count_intersections(grid, columns)
         return counts
 

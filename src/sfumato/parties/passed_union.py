@@ -30,15 +30,17 @@ async def unite_by_passing(
     scalar = group.draw_scalar()
     points = fill_list(group, network.session, entries, length)
     passing = sorted(await compute(multiply_all, group, scalar, list(points)))
-    before, after = (network.sites[(network.index + move) % len(network.sites)] for move in (-1, 1))
+    predecessor, successor = (network.sites[(network.index + move) % len(network.sites)] for move in (-1, 1))
     for hop in range(1, len(network.sites)):
-        await network.send(after, f"{step}/pass {hop}", {"points": pack_points(passing)})
-        received = await _receive(network, group, before, f"{step}/pass {hop}", length)
+        await network.send(successor, f"{step}/pass {hop}", {"points": pack_points(passing)})
+        received = await _receive(network, group, predecessor, f"{step}/pass {hop}", length)
         passing = sorted(await compute(multiply_all, group, scalar, received))
     union = await _open_around(network, group, scalar, await _collect(network, group, passing, step), step)
-    found = await reveal_entries(network, points, union, width, step)
-    network.learn(f"{step}: {len(found)} entries that some site has; {len(union) - len(found)} points of filling")
-    return found
+    all_entries = await reveal_entries(network, points, union, width, step)
+    network.learn(
+        f"{step}: {len(all_entries)} entries that some site has; {len(union) - len(all_entries)} points of filling"
+    )
+    return all_entries
 
 
 async def _collect(network: Network, group: Group, passed: list[bytes], step: str) -> list[bytes]:
@@ -55,14 +57,14 @@ async def _collect(network: Network, group: Group, passed: list[bytes], step: st
 
 async def _open_around(network: Network, group: Group, scalar: bytes, points: list[bytes], step: str) -> list[bytes]:
     """Take off all scalars, from the first site to the last, who tells the points of the union."""
-    place, last, kind = network.index, network.sites[-1], f"{step}/open"
-    if place > 0:
-        points = await _receive(network, group, network.sites[place - 1], kind)
+    index, last, kind = network.index, network.sites[-1], f"{step}/open"
+    if index > 0:
+        points = await _receive(network, group, network.sites[index - 1], kind)
     points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
     if network.site == last:
         await network.broadcast(f"{step}/union", {"points": pack_points(points)})
         return points
-    await network.send(network.sites[place + 1], kind, {"points": pack_points(points)})
+    await network.send(network.sites[index + 1], kind, {"points": pack_points(points)})
     return await _receive(network, group, last, f"{step}/union")
 
 

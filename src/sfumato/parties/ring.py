@@ -62,18 +62,18 @@ async def compare_ends(network: Network, held: Words, bits: int, step: str) -> F
 
 async def add_around_ring(network: Network, terms: Ints, bits: int, step: str) -> Words:
     """At the first site the random numbers, at the last one these plus the totals, elsewhere what passed on."""
-    mask, place, kind = np.uint64((1 << bits) - 1), network.index, f"{step}/ring"
+    mask, index, kind = np.uint64((1 << bits) - 1), network.index, f"{step}/ring"
     randoms = np.zeros(0, dtype=np.uint64)
-    if place == 0:
+    if index == 0:
         randoms = np.array([secrets.randbits(bits) for _ in range(terms.size)], dtype=np.uint64)
         passing = randoms
     else:
-        message = await network.receive(network.sites[place - 1], kind)
+        message = await network.receive(network.sites[index - 1], kind)
         passing = message.get_array("sums", np.uint64, terms.size)
     sums = (passing + terms.astype(np.uint64)) & mask  # uint64 wraps modulo 2^64, which 2^bits divides
-    if place < len(network.sites) - 1:
-        await network.send(network.sites[place + 1], kind, {"sums": sums})
-    return sums if place else randoms
+    if index < len(network.sites) - 1:
+        await network.send(network.sites[index + 1], kind, {"sums": sums})
+    return sums if index else randoms
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ async def _compare_as_first(network: Network, group: Group, randoms: Words, bits
     """The first site's half of each answer: its highest bit, flipped if the last site's masked test says so."""
     last, secret = network.sites[-1], group.draw_scalar()
     key, low = group.multiply_base(secret), bits - 1
-    plain = [int(number) >> place & 1 for number in randoms for place in range(low)]
+    plain = [int(number) >> position & 1 for number in randoms for position in range(low)]
     cipher = await compute(_encrypt_bits, group, key, plain)
     arrays = {"key": pack_points([key]), "bases": pack_points(cipher.bases), "masked": pack_points(cipher.masked)}
     await network.send(last, f"{step}/bits", arrays)
@@ -111,7 +111,9 @@ async def _compare_as_last(network: Network, group: Group, sums: Words, bits: in
     bases = unpack_points(group, message.get_array("bases", np.uint8, sums.size * low, 32))
     masked = unpack_points(group, message.get_array("masked", np.uint8, sums.size * low, 32))
     rows = range(0, len(bases), low)
-    ciphers = _BitCiphers([bases[at : at + low] for at in rows], [masked[at : at + low] for at in rows])
+    ciphers = _BitCiphers(
+        [bases[start : start + low] for start in rows], [masked[start : start + low] for start in rows]
+    )
     coins = np.array([secrets.randbits(1) for _ in range(sums.size)], dtype=np.bool_)
     tests = await compute(_build_tests, group, key, ciphers, sums, coins)
     arrays = {"bases": pack_points(tests.bases), "masked": pack_points(tests.masked)}
@@ -137,8 +139,8 @@ async def _announce(network: Network, own: Flags | None, count: int, step: str) 
 def _encrypt_bits(group: Group, key: bytes, plain: list[int]) -> Cipher:
     randoms = [group.draw_scalar() for _ in plain]
     masks = multiply_by_each(group, randoms, key)
-    one = group.multiply_base(_write_scalar(1))
-    masked = [group.add(mask, one) if bit else mask for mask, bit in zip(masks, plain, strict=True)]
+    generator = group.multiply_base(_write_scalar(1))
+    masked = [group.add(mask, generator) if bit else mask for mask, bit in zip(masks, plain, strict=True)]
     return Cipher(map_over_points(group.multiply_base, randoms), masked)
 
 
@@ -156,8 +158,8 @@ def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, co
     blinded = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding.bases)
     each = len(blinded) // max(sums.size, 1)
     rows = [range(start, start + each) for start in range(0, len(blinded), each or 1)]
-    order = [place for row in rows for place in sorted(row, key=blinded.__getitem__)]  # shuffles within a number
-    return Cipher([blinded[place] for place in order], [blinding.masked[place] for place in order])
+    order = [position for row in rows for position in sorted(row, key=blinded.__getitem__)]  # shuffles within a number
+    return Cipher([blinded[position] for position in order], [blinding.masked[position] for position in order])
 
 
 def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, number: int, coin: bool) -> Cipher:
@@ -165,9 +167,9 @@ def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, numb
     sign = 1 if coin else -1
     different_bases = different_masked = constants[0]
     test_bases, test_masked = [], []
-    for place in reversed(range(len(bits.bases))):
-        bit = number >> place & 1
-        base, mask = bits.bases[place], bits.masked[place]
+    for position in reversed(range(len(bits.bases))):
+        bit = number >> position & 1
+        base, mask = bits.bases[position], bits.masked[position]
         test_bases.append(group.add(base, _multiply_by_three(group, different_bases)))
         shifted = group.add(group.add(mask, constants[sign - bit]), _multiply_by_three(group, different_masked))
         test_masked.append(shifted)
@@ -191,8 +193,8 @@ def _write_scalar(value: int) -> bytes:
 
 def _multiply_generator(group: Group, value: int) -> bytes:
     """A small multiple of the generator, also a negative one or none."""
-    one = group.multiply_base(_write_scalar(1))
+    generator = group.multiply_base(_write_scalar(1))
     if value == 0:
-        return group.add(one, group.multiply(group.negate(_write_scalar(1)), one))
+        return group.add(generator, group.multiply(group.negate(_write_scalar(1)), generator))
     scalar = _write_scalar(abs(value))
     return group.multiply_base(group.negate(scalar) if value < 0 else scalar)

@@ -76,8 +76,8 @@ class PackedProducts(Generic[Part]):
         for batch in batches:
             answers = await self._run_batch(batch, get_vector, step)
             for places, sums in zip(batch.places, answers, strict=True):
-                for place, total in zip(places, sums.tolist(), strict=False):
-                    shares[place] = total
+                for index, total in zip(places, sums.tolist(), strict=False):
+                    shares[index] = total
             done += sum(map(len, batch.places))
             report_progress(f"{step}: private products", done, len(pairs))
         return shares
@@ -108,8 +108,8 @@ class PackedProducts(Generic[Part]):
     def _lay_out(self, parts: Sequence[Part], get_vector: Callable[[Part], Flags]) -> list[Ints]:
         """One vector over several blocks, or several vectors in one."""
         numbers = np.zeros(_count_blocks(self.rows) * SLOTS, dtype=np.int64)
-        for place, part in enumerate(parts):
-            numbers[place * self.rows : (place + 1) * self.rows] = get_vector(part)
+        for slot, part in enumerate(parts):
+            numbers[slot * self.rows : (slot + 1) * self.rows] = get_vector(part)
         return list(numbers.reshape(-1, SLOTS))
 
     def _sum_up(self, slots: Ints) -> Ints:
@@ -197,18 +197,22 @@ async def compare_shares(network: Network, shares: Sequence[int], modulus: int, 
 
 def plan_batches(pairs: Sequence[Pair[Part]], vectors: int) -> list[_Batch[Part]]:
     """Pairs in batches: `vectors` pairs in a block, or all pairs of one left vector after each other."""
-    order = sorted(range(len(pairs)), key=lambda place: repr(pairs[place].left))
+    order = sorted(range(len(pairs)), key=lambda index: repr(pairs[index].left))
     if vectors > 1:
         slices = [tuple(order[start : start + vectors]) for start in range(0, len(order), vectors)]
         return [
-            _Batch(tuple(pairs[at].left for at in places), (tuple(pairs[at].right for at in places),), (places,))
+            _Batch(
+                tuple(pairs[index].left for index in places),
+                (tuple(pairs[index].right for index in places),),
+                (places,),
+            )
             for places in slices
         ]
     by_left: dict[Part, list[int]] = {}
-    for place in order:
-        by_left.setdefault(pairs[place].left, []).append(place)
+    for index in order:
+        by_left.setdefault(pairs[index].left, []).append(index)
     return [
-        _Batch((left,), tuple((pairs[at].right,) for at in places), tuple((at,) for at in places))
+        _Batch((left,), tuple((pairs[index].right,) for index in places), tuple((index,) for index in places))
         for left, places in by_left.items()
     ]
 

@@ -82,7 +82,9 @@ class SharedNumbers:
         """The numbers behind shares, known to all sites afterwards."""
         flat = shares.ravel()
         messages = await self.network.exchange(f"{self.step}/open", {"share": flat})
-        rows = np.stack([check_residues(one.get_array("share", np.uint64, flat.size)) for one in messages.values()])
+        rows = np.stack(
+            [check_residues(message.get_array("share", np.uint64, flat.size)) for message in messages.values()]
+        )
         enough = self.points[: self.degree + 1]
         for point in self.points[self.degree + 1 :]:
             if not np.array_equal(_combine(compute_coefficients(enough, point), rows), rows[point - 1]):
@@ -130,8 +132,8 @@ class SharedNumbers:
     async def _test_batch(self, shares: Words) -> Flags:
         bits = (await self.draw_bits(shares.size * BITS)).reshape(shares.size, BITS)
         mask = np.zeros(shares.size, dtype=np.uint64)
-        for place in reversed(range(BITS)):
-            mask = add(add(mask, mask), bits[:, place])
+        for position in reversed(range(BITS)):
+            mask = add(add(mask, mask), bits[:, position])
         opened = await self.open(add(add(shares, shares), mask))
         is_flipped = await self.are_zero(await self.multiply_columns(_build_factors(opened, bits)))
         return is_flipped ^ (opened & _ONE).astype(np.bool_)
@@ -144,16 +146,16 @@ def _build_factors(opened: Words, bits: Words) -> Words:
     the highest different place if r is larger and s = -1, or c is larger and s = 1; the last one is zero if c = r and
     s = 1.
     """
-    one = np.broadcast_to(_ONE, opened.shape)
-    sign = subtract(add(bits[:, 0], bits[:, 0]), one)
+    ones = np.broadcast_to(_ONE, opened.shape)
+    sign = subtract(add(bits[:, 0], bits[:, 0]), ones)
     different = np.zeros(opened.size, dtype=np.uint64)
     factors = np.empty((opened.size, BITS + 1), dtype=np.uint64)
-    for place in reversed(range(BITS)):
-        public = (opened >> np.uint64(place)) & _ONE
-        shared = bits[:, place]
-        factors[:, place] = add(add(sign, subtract(shared, public)), scale(3, different))
-        different = add(different, np.where(public == _ONE, subtract(one, shared), shared))
-    factors[:, BITS] = add(subtract(sign, one), scale(3, different))
+    for position in reversed(range(BITS)):
+        public = (opened >> np.uint64(position)) & _ONE
+        shared = bits[:, position]
+        factors[:, position] = add(add(sign, subtract(shared, public)), scale(3, different))
+        different = add(different, np.where(public == _ONE, subtract(ones, shared), shared))
+    factors[:, BITS] = add(subtract(sign, ones), scale(3, different))
     return factors
 
 

@@ -107,10 +107,10 @@ class ShamirShares(SupportShares):
             places = list(group)
             for start in range(0, len(places), batch):
                 part = places[start : start + batch]
-                own = [itemsets[place][self._network.index] for place in part]
+                own = [itemsets[index][self._network.index] for index in part]
                 sums = await self._multiply(holders, own, get_vector, step)
-                for place, total in zip(part, sums, strict=True):
-                    shares[place] = total
+                for index, total in zip(part, sums, strict=True):
+                    shares[index] = total
                 done += len(part)
                 report_progress(f"{step}: products of shares", done, len(itemsets))
         return shares

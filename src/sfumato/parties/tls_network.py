@@ -236,7 +236,7 @@ async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
     check_sites(connecting.own.name, connecting.sites)
     meeting = _Meeting(connecting)
     connections = await meeting.join()
-    nonces = {connecting.own.name: meeting.nonce} | {site: one.nonce for site, one in connections.items()}
+    nonces = {connecting.own.name: meeting.nonce} | {site: connection.nonce for site, connection in connections.items()}
     text = "|".join(f"{site}={nonces[site]}" for site in connecting.sites)
     session = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
     network, is_finished = TlsNetwork(connecting, session, connections), False

@@ -85,15 +85,15 @@ async def unite_privately(
     if filling not in union:
         raise PartyError("the union lacks the filling of this site's list; a site did not follow the protocol")
     union.remove(filling)
-    found = await reveal_entries(network, points, union, width, step)
+    all_entries = await reveal_entries(network, points, union, width, step)
     if network.site == network.sites[-1]:
-        network.learn(f"{step}: {len(found)} entries that some site has, and {describe_repeats(mixed)}")
+        network.learn(f"{step}: {len(all_entries)} entries that some site has, and {describe_repeats(mixed)}")
     else:
         network.learn(
-            f"{step}: {len(found)} entries that some site has; not whose they are or at how many sites, unless the "
-            "lengths leave only one way"
+            f"{step}: {len(all_entries)} entries that some site has; not whose they are or at how many sites, unless "
+            "the lengths leave only one way"
         )
-    return found
+    return all_entries
 
 
 async def mix_lists(
@@ -113,13 +113,13 @@ async def mix_lists(
         await _send_cipher(network, mixers[0], f"{step}/list", cipher)
     if network.site not in mixers:
         return []
-    kind, place, last = f"{step}/mix", mixers.index(network.site), len(mixers) - 1
-    if place > 0:
-        cipher = await _receive_cipher(network, group, mixers[place - 1], kind, len(points) * len(network.sites))
-    mixed = await compute(mix_points, group, own, keys[place + 1] if place < last else None, cipher)
-    if place == last:
+    kind, position, last = f"{step}/mix", mixers.index(network.site), len(mixers) - 1
+    if position > 0:
+        cipher = await _receive_cipher(network, group, mixers[position - 1], kind, len(points) * len(network.sites))
+    mixed = await compute(mix_points, group, own, keys[position + 1] if position < last else None, cipher)
+    if position == last:
         return mixed.masked
-    await _send_cipher(network, mixers[place + 1], kind, mixed)
+    await _send_cipher(network, mixers[position + 1], kind, mixed)
     return []
 
 
@@ -151,8 +151,8 @@ async def _exchange_keys(
         else:
             message = await network.receive(site, kind)
             keys += unpack_points(group, message.get_array("key", np.uint8, 1, 32))
-    for place in reversed(range(len(keys) - 1)):
-        keys[place] = group.add(keys[place], keys[place + 1])
+    for position in reversed(range(len(keys) - 1)):
+        keys[position] = group.add(keys[position], keys[position + 1])
     return keys
 
 
@@ -193,7 +193,7 @@ def mix_points(group: Group, own: SiteSecrets, next_key: bytes | None, cipher: C
     blinding = encrypt_points(group, next_key, opened)
     bases = map_over_points(group.add, multiply_all(group, own.scalar, cipher.bases), blinding.bases)
     order = sorted(range(len(bases)), key=bases.__getitem__)  # by bytes that are random to everyone else
-    return Cipher([bases[place] for place in order], [blinding.masked[place] for place in order])
+    return Cipher([bases[position] for position in order], [blinding.masked[position] for position in order])
 
 
 async def _open_union(
@@ -202,12 +202,12 @@ async def _open_union(
     """Take off all scalars, from the last mixer to the first, who tells the points of the union."""
     if network.site not in mixers:
         return await _receive_points(network, group, mixers[0], f"{step}/union")
-    kind, place = f"{step}/open", mixers.index(network.site)
-    if place < len(mixers) - 1:
-        points = await _receive_points(network, group, mixers[place + 1], kind)
+    kind, position = f"{step}/open", mixers.index(network.site)
+    if position < len(mixers) - 1:
+        points = await _receive_points(network, group, mixers[position + 1], kind)
     points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
-    if place > 0:
-        await network.send(mixers[place - 1], kind, {"points": pack_points(points)})
+    if position > 0:
+        await network.send(mixers[position - 1], kind, {"points": pack_points(points)})
         return await _receive_points(network, group, mixers[0], f"{step}/union")
     await network.broadcast(f"{step}/union", {"points": pack_points(points)})
     return points
@@ -221,8 +221,8 @@ async def reveal_entries(
     missing = sum(point not in known for point in own)
     if missing:
         raise PartyError(f"{missing} of this site's points are not in the union; a site did not follow the protocol")
-    rows = [place for place, point in enumerate(union) if point in own]
-    blocks = _write_blocks([own[union[place]] for place in rows], width)
+    rows = [row for row, point in enumerate(union) if point in own]
+    blocks = _write_blocks([own[union[row]] for row in rows], width)
     randoms = draw_uniform(Randomness.secure(), len(rows))
     contribution = np.zeros((len(union), 1 + blocks.shape[1]), dtype=np.uint64)
     contribution[rows, 0] = randoms

@@ -366,12 +366,12 @@ class _VerticalMining:
             return {}
         own = np.array([answers[name] for name, owner in owners.items() if owner == self.network.index], dtype=np.uint8)
         messages = list((await self.network.exchange(f"{step}/own", {"answers": own})).values())
-        told: dict[Any, bool] = {}
+        all_answers: dict[Any, bool] = {}
         for site, message in enumerate(messages):
             names = [name for name, owner in owners.items() if owner == site]
             flags: Flags = message.get_array("answers", np.uint8, len(names)).astype(np.bool_)
-            told |= dict(zip(names, flags.tolist(), strict=True))
-        return told
+            all_answers |= dict(zip(names, flags.tolist(), strict=True))
+        return all_answers
 
 
 def _unite(rule: JointRule) -> Itemset:
