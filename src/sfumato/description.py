@@ -30,19 +30,19 @@ class Description(BaseModel):
     private_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that stay: what is hidden, reference data, and file locations."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
+    def __init__(self, *given: Any, **keywords: Any) -> None:
         """Create from fields in order, or by name."""
         if given:
             fields = type(self).model_fields
             names = [name for name, field in fields.items() if not _is_tag(field.annotation)]
-            if len(given) > len(names) or named.keys() & names[: len(given)]:
+            if len(given) > len(names) or keywords.keys() & names[: len(given)]:
                 title = type(self).__name__
                 raise TypeError(f"{title} takes {', '.join(names)}: too many were given, or one was given twice")
-            named |= dict(zip(names, given, strict=False))
+            keywords |= dict(zip(names, given, strict=False))
         try:
-            super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in named.items()})
+            super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in keywords.items()})
         except ValidationError as error:
-            raise explain_parameters(error, type(self), named) from None
+            raise explain_parameters(error, type(self), keywords) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: what a run was described with cannot change afterwards."""

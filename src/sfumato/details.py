@@ -294,15 +294,17 @@ class ChainDetails(Details):
 
     def __iter__(self) -> Iterator[str]:
         """Every name that a method sets."""
-        named = dict.fromkeys(name for step in self.steps for name in step if name not in ("rows", "public"))
+        names = dict.fromkeys(name for step in self.steps for name in step if name not in ("rows", "public"))
         shared = [
             name for name in ("rows", "public") if len(getattr(self, name) if getattr(self, name) is not None else ())
         ]
-        return iter([*shared, *named])
+        return iter([*shared, *names])
 
     def get_family(self, family: type[Family]) -> Family | None:
         """The details of the last method of a family."""
-        return next((found for step in reversed(self.steps) if (found := step.get_family(family)) is not None), None)
+        return next(
+            (details for step in reversed(self.steps) if (details := step.get_family(family)) is not None), None
+        )
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:
         """Every step moves with its rows."""

@@ -69,13 +69,13 @@ class Room(ModuleType):
             super().__setattr__(name, value)
 
 
-def open_room(package: str, *named: str, **tags: str) -> None:
+def open_room(package: str, *kinds: str, **tags: str) -> None:
     """Make a package lazy: after `open_room(__name__, METHODS="method")` it has all methods, too, and a list of them.
 
     After `open_room(__name__, "method")` it has them without a list.
     """
     vars(sys.modules[package])["_tags"] = tags
-    vars(sys.modules[package])["_named"] = (*named, *tags.values())
+    vars(sys.modules[package])["_named"] = (*kinds, *tags.values())
     sys.modules[package].__class__ = Room
 
 
@@ -147,10 +147,10 @@ def _scan_tags(room: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
     homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag, home in _ROOM_OF.items() if home == room}
     for module, text in _read_sources(room):
         name = ""
-        for found in re.finditer(_TAGGED.format("|".join(homes)), text, re.MULTILINE):
-            name = found[1] or name
-            if found[2]:
-                homes[found[2]][found[3]] = (module, name)
+        for match in re.finditer(_TAGGED.format("|".join(homes)), text, re.MULTILINE):
+            name = match[1] or name
+            if match[2]:
+                homes[match[2]][match[3]] = (module, name)
     return homes
 
 

@@ -108,8 +108,8 @@ def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
     if isinstance(value, Mapping):
         tags = [tag for tag in _TAGS if isinstance(value.get(tag), str)]
         if tags:
-            found: type[BaseModel] | None = find_tagged_class(tags[0], value[tags[0]])
-            return found
+            model: type[BaseModel] | None = find_tagged_class(tags[0], value[tags[0]])
+            return model
     held = None if field is None else field.annotation
     if field is not None and isinstance(field.discriminator, str):  # one of several classes, by its kind
         wanted = _look_into(value, field.discriminator)

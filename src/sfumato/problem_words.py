@@ -77,12 +77,13 @@ def find_other_name(name: str) -> str | None:
 def select_causes(error: ValidationError) -> list[ErrorDetails]:
     """The problems that no other one explains: a list may be empty only because its item was refused."""
     problems = error.errors(include_url=False)
-    places = [problem["loc"] for problem in problems]
+    locations = [problem["loc"] for problem in problems]
     return [
         problem
         for problem in problems
         if not any(
-            len(place) > len(problem["loc"]) and place[: len(problem["loc"])] == problem["loc"] for place in places
+            len(location) > len(problem["loc"]) and location[: len(problem["loc"])] == problem["loc"]
+            for location in locations
         )
     ]
 

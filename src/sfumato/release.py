@@ -231,8 +231,8 @@ class Release:
 def label_rows(release: Release, original: Any) -> None:
     """Keep the pandas index of the originals with the published rows; synthetic rows have no original."""
     labels, rows = getattr(original, "row_labels", None), release.details.rows
-    drawn = release.details.get_family(SynthesisDetails)
-    if labels is None or rows is None or (drawn is not None and drawn.training is not None):
+    synthesis = release.details.get_family(SynthesisDetails)
+    if labels is None or rows is None or (synthesis is not None and synthesis.training is not None):
         return
     object.__setattr__(release.data, "row_labels", labels.take(rows))  # `data` was rebuilt: nobody else holds it
 

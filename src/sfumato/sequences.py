@@ -161,12 +161,12 @@ class Sequences:
         from sfumato.data.trajectories import PointColumns, map_points_to_regions
 
         columns = PointColumns(id, time, x, y)
-        found = map_points_to_regions(
+        arrays = map_points_to_regions(
             points, regions, columns, coordinates=coordinates, split=split, separator=separator
         )
-        singles = np.arange(found.visits.size + 1)
-        counts = PointCounts(found.points, found.left_out)
-        return cls(found.names, found.offsets, singles, found.visits.astype(np.int32), found.ids, points=counts)
+        singles = np.arange(arrays.visits.size + 1)
+        counts = PointCounts(arrays.points, arrays.left_out)
+        return cls(arrays.names, arrays.offsets, singles, arrays.visits.astype(np.int32), arrays.ids, points=counts)
 
     def write(
         self,

@@ -216,7 +216,9 @@ class Table:
         Hierarchies and labels list every original value, including those of suppressed rows, and the source is a path.
         """
         hierarchies, source = ({}, "release") if self.released else (dict(self.hierarchies), self.source)
-        labels = () if self.released else tuple((n, one.title, dict(one.values)) for n, one in self.labels.items())
+        labels = (
+            () if self.released else tuple((n, label.title, dict(label.values)) for n, label in self.labels.items())
+        )
         # Polars puts uneven chunks together while it pickles, and holds the interpreter's lock. If the thread that does
         # it frees cells which Python gave to Arrow, it waits for this lock, for ever. Called so, it lets go of it.
         frame = self.frame.rechunk()

@@ -17,7 +17,7 @@ import polars as pl
 
 _FEWEST_ROWS = 10_000
 """Shorter columns are numbered again each time: that is as quick as recognizing them."""
-_Place = tuple[int, int, int, int]
+_Location = tuple[int, int, int, int]
 
 
 class TextCodes(NamedTuple):
@@ -35,7 +35,7 @@ class _Memory:
     def __init__(self) -> None:
         self.frames: list[pl.DataFrame] = []
         """They are held, so that nothing else can lie where their columns do."""
-        self.found: dict[_Place, TextCodes | None] = {}
+        self.codes: dict[_Location, TextCodes | None] = {}
 
 
 _memory: ContextVar[_Memory | None] = ContextVar("memory", default=None)
@@ -56,17 +56,19 @@ def note_texts(frame: pl.DataFrame) -> None:
     memory = _memory.get()
     if memory is not None:
         memory.frames.append(frame)
-        places = (_locate(column) for column in frame.get_columns())
-        memory.found |= {place: None for place in places if place is not None and place not in memory.found}
+        locations = (_locate(column) for column in frame.get_columns())
+        memory.codes |= {
+            location: None for location in locations if location is not None and location not in memory.codes
+        }
 
 
 def number_texts(column: pl.Series) -> TextCodes:
     """The distinct texts of a column, and the place of each cell among them."""
     memory = _memory.get()
-    place = None if memory is None else _locate(column)
-    if memory is None or place is None or place not in memory.found:
+    location = None if memory is None else _locate(column)
+    if memory is None or location is None or location not in memory.codes:
         return _number_texts(column)
-    codes = memory.found[place] = memory.found[place] or _number_texts(column)
+    codes = memory.codes[location] = memory.codes[location] or _number_texts(column)
     return codes
 
 
@@ -81,7 +83,7 @@ def place_texts(column: pl.Series, texts: Sequence[str] | pl.Series) -> pl.Serie
 def is_remembered(column: pl.Series) -> bool:
     """Whether the column is one of those that are numbered at most once."""
     memory = _memory.get()
-    return memory is not None and _locate(column) in memory.found
+    return memory is not None and _locate(column) in memory.codes
 
 
 def _number_texts(column: pl.Series) -> TextCodes:
@@ -89,7 +91,7 @@ def _number_texts(column: pl.Series) -> TextCodes:
     return TextCodes(values, column.cast(pl.Enum(values)).to_physical())
 
 
-def _locate(column: pl.Series) -> _Place | None:
+def _locate(column: pl.Series) -> _Location | None:
     """Where the cells of a long column of texts lie in memory, and how many there are."""
     if column.dtype != pl.String or len(column) < _FEWEST_ROWS or column.n_chunks() > 1:
         return None
