@@ -35,8 +35,8 @@ def type_cells(cells: pl.DataFrame, decimal: str = ".") -> pl.DataFrame:
         return cells.with_columns(column for column in typed if column.dtype.is_numeric())
     known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
     whole = _list_matching_columns(cells, known, _fits_whole())
-    found = set(whole)
-    rest = [name for name in known if name not in found]
+    whole_names = set(whole)
+    rest = [name for name in known if name not in whole_names]
     return cells.with_columns(
         pl.col(whole).cast(pl.Int64), pl.col(_list_matching_columns(cells, rest, _fits_decimal())).cast(pl.Float64)
     )

@@ -43,10 +43,10 @@ class LabelledFrame:
 
 def apply_labels(column: pl.Series, raw: bytes | None) -> tuple[pl.Series, ColumnLabels | None]:
     """A column in words where its labels allow it, and its labels; `raw` is what `foreign_worker` says of it."""
-    told: dict[str, Any] = json.loads(raw) if raw else {}
-    pairs = [(code, str(label).strip()) for code, label in told.get("values", ()) if str(label).strip()]
+    labels: dict[str, Any] = json.loads(raw) if raw else {}
+    pairs = [(code, str(label).strip()) for code, label in labels.get("values", ()) if str(label).strip()]
     numeric = {_simplify_code(code): label for code, label in pairs if isinstance(code, (int, float))}
-    title = str(told["title"]).strip() if told.get("title") else None
+    title = str(labels["title"]).strip() if labels.get("title") else None
     kept = ColumnLabels(title, MappingProxyType(numeric)) if title or numeric else None
     words = {_spell_code(code): label for code, label in pairs}
     if not _fits(column, words):

@@ -29,7 +29,7 @@ _LONGEST = 1 << 20
 class _Header(NamedTuple):
     """Whether there is a header, and whether a column precedes the items."""
 
-    found: bool
+    is_present: bool
     has_first: bool
 
 
@@ -37,7 +37,7 @@ def read_comma_baskets(path: Path, *, separator: str | None = None, header: bool
     """Read one basket from each line."""
     lines = _split_lines(path, separator)
     top = _judge_header(lines[0] if lines else [], header)
-    rows = lines[1:] if top.found else lines
+    rows = lines[1:] if top.is_present else lines
     if not rows:
         raise DataError(f"{path}: the file holds no basket; a file of comma lines has one on each line")
     firsts = [row[0] if row else "" for row in rows] if top.has_first else []
@@ -88,7 +88,7 @@ def _drop_padding(cells: list[str]) -> list[str]:
 def _judge_header(cells: list[str], given: bool | None) -> _Header:
     """A header numbers its columns: `Item 1, Item 2, …`, perhaps after one that does not."""
     if given is False:
-        return _Header(found=False, has_first=False)
+        return _Header(is_present=False, has_first=False)
     for start in (0, 1):
         matches = [_NUMBERED.fullmatch(cell) for cell in _drop_padding(cells)[start:]]
         parts = [(match[1].lower(), int(match[2])) for match in matches if match is not None]
@@ -96,8 +96,8 @@ def _judge_header(cells: list[str], given: bool | None) -> _Header:
             continue
         stem, begin = parts[0]
         if (stem or given) and parts == [(stem, begin + number) for number in range(len(parts))]:
-            return _Header(found=True, has_first=start == 1)
-    return _Header(found=bool(given), has_first=False)
+            return _Header(is_present=True, has_first=start == 1)
+    return _Header(is_present=bool(given), has_first=False)
 
 
 def _choose_ids(path: Path, firsts: list[str], baskets: list[list[str]]) -> Values | None:

@@ -38,8 +38,8 @@ PACKING_FAULTS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, Damage
 
 def find_packing(head: bytes) -> Packing | None:
     """How a file is compressed, by its first bytes."""
-    found = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), None)
-    return None if found == "bzip2" and head[4:10] not in _BZIP2_BLOCKS else found
+    kind = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), None)
+    return None if kind == "bzip2" and head[4:10] not in _BZIP2_BLOCKS else kind
 
 
 def detect_packing(path: Path) -> Packing | None:

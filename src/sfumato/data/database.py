@@ -123,14 +123,14 @@ def _limit_waiting(address: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}connect_timeout={_SECONDS}"
 
 
-def _explain_connection(said: str) -> str:
+def _explain_connection(message: str) -> str:
     """Why there is no connection: the driver gives a text only, which is not passed on."""
-    if re.search(r"no password supplied", said):
+    if re.search(r"no password supplied", message):
         return "the server asks for a password; set PGPASSWORD, or write it into ~/.pgpass"
-    if re.search(r"authentication failed|role .* does not exist|no pg_hba.conf", said):
+    if re.search(r"authentication failed|role .* does not exist|no pg_hba.conf", message):
         return "the server refuses this user or password; check the user, PGPASSWORD or ~/.pgpass"
-    if re.search(r"database .* does not exist", said):
+    if re.search(r"database .* does not exist", message):
         return "the server has no such database; check the end of the address"
-    if re.search(r"invalid|could not parse|missing", said):
+    if re.search(r"invalid|could not parse|missing", message):
         return "this is not an address; write postgresql://user@host:5432/database?table=patients"
     return "the server cannot be reached; check host and port, and that it runs"

@@ -159,7 +159,7 @@ def _load_columns(book: Any, sheet: str, first: int, names: list[str]) -> dict[s
 def _describe(columns: Mapping[str, Any], positions: list[str], names: list[str]) -> Any:
     import pyarrow as pa
 
-    return pa.schema([pa.field(name, columns[at].type) for at, name in zip(positions, names, strict=True)])
+    return pa.schema([pa.field(name, columns[position].type) for position, name in zip(positions, names, strict=True)])
 
 
 def read_statistics(source: Any, kind: str) -> Any:
@@ -184,8 +184,8 @@ def read_statistics(source: Any, kind: str) -> Any:
 def _gather_labels(name: str, about: Any) -> dict[str, Any]:
     title = about.column_names_to_labels.get(name)
     values = [[code, label] for code, label in about.variable_value_labels.get(name, {}).items()]
-    found = {"title": title, "values": values}
-    return {key: value for key, value in found.items() if value}
+    labels = {"title": title, "values": values}
+    return {key: value for key, value in labels.items() if value}
 
 
 def choose_name(names: list[str], wanted: str | None, filled: list[str] | None = None) -> str:
@@ -257,8 +257,8 @@ def read_duckdb(request: Request) -> Any:
             "SELECT table_schema, table_name FROM information_schema.tables "
             "WHERE table_catalog = current_catalog() ORDER BY 1, 2"
         )
-        found = database.execute(listed).fetchall()
-        named = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in found}
-        schema, name = named[choose_name(list(named), request.table)]
+        rows = database.execute(listed).fetchall()
+        tables = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in rows}
+        schema, name = tables[choose_name(list(tables), request.table)]
         result = database.execute(f"SELECT * FROM {quote_name(schema)}.{quote_name(name)}")
         return result.to_arrow_table()

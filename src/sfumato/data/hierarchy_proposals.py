@@ -338,8 +338,8 @@ def _propose_rare_groups(known: pl.Series) -> _Proposals:
 
 def _count_words(known: pl.Series) -> dict[str, int]:
     """How many rows hold each value, the most frequent first."""
-    counted = spell_cells(known).alias("word").value_counts().sort(["count", "word"], descending=[True, False])
-    return dict(zip(counted["word"].to_list(), counted["count"].to_list(), strict=True))
+    counts = spell_cells(known).alias("word").value_counts().sort(["count", "word"], descending=[True, False])
+    return dict(zip(counts["word"].to_list(), counts["count"].to_list(), strict=True))
 
 
 def _build_from_rows(rows: list[list[str]], name: str) -> Hierarchy:

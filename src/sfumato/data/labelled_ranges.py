@@ -46,28 +46,28 @@ def parse_labelled_range(word: str) -> LabelledRange | None:
     """The range that a word spells; None for any other word."""
     text = word.strip()
     if both := _CLOSED.fullmatch(text):
-        found = LabelledRange(_parse(both[1]), _parse(both[2]), both[1], both[2])
-        return found if found.low < found.high else None
+        interval = LabelledRange(_parse(both[1]), _parse(both[2]), both[1], both[2])
+        return interval if interval.low < interval.high else None
     if below := _BELOW.fullmatch(text):
         return LabelledRange(-inf, _parse(below[1]), "", below[1])
     if above := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
         return LabelledRange(_parse(above[1]), inf, above[1], "")
-    if one := _PLAIN.fullmatch(text):
-        return LabelledRange(_parse(one[1]), _parse(one[1]), one[1], one[1])
+    if number := _PLAIN.fullmatch(text):
+        return LabelledRange(_parse(number[1]), _parse(number[1]), number[1], number[1])
     return None
 
 
 def order_labelled_ranges(words: Iterable[str]) -> dict[str, LabelledRange] | None:
     """Words in the order of their numbers; None unless all are ranges that do not overlap, and not all are numbers."""
-    found: dict[str, LabelledRange] = {}
+    ranges: dict[str, LabelledRange] = {}
     for word in words:
         parsed = parse_labelled_range(word)
         if parsed is None:
             return None
-        found[word] = parsed
-    ordered = dict(sorted(found.items(), key=lambda item: item[1][:2]))
-    apart = all(one.high <= next_one.low for one, next_one in pairwise(ordered.values()))
-    wide = sum(one.low < one.high for one in ordered.values())
+        ranges[word] = parsed
+    ordered = dict(sorted(ranges.items(), key=lambda item: item[1][:2]))
+    apart = all(lower.high <= upper.low for lower, upper in pairwise(ordered.values()))
+    wide = sum(interval.low < interval.high for interval in ordered.values())
     return ordered if apart and wide and len(ordered) > 2 else None
 
 

@@ -23,10 +23,10 @@ def read_line_blocks(path: Path, size: int = _BLOCK) -> Iterator[bytes]:
         refuse_special(path)
         with BoundedStream(path) as stream:
             while chunk := stream.read(size):
-                whole, end, after = (rest + chunk).rpartition(b"\n")
+                whole, end, tail = (rest + chunk).rpartition(b"\n")
                 if end:
                     yield whole + end
-                rest = after
+                rest = tail
     except PACKING_FAULTS:
         raise explain_damaged_packing(path) from None
     except (OSError, ValueError) as problem:

@@ -148,18 +148,18 @@ def choose_long_separator(path: Path, header: str, columns: tuple[str, ...], sep
     """The separator with which the first line names the columns."""
     lacking, are_points = [], False
     for mark in (separator,) if separator else _SEPARATORS:
-        named = next(csv.reader([header.rstrip("\r")], delimiter=mark), [])
-        if set(columns) <= set(named):
-            _refuse_repeated(path, columns, named)
+        names = next(csv.reader([header.rstrip("\r")], delimiter=mark), [])
+        if set(columns) <= set(names):
+            _refuse_repeated(path, columns, names)
             return mark
-        lacking.append(tuple(name for name in columns if name not in named))
-        are_points |= {name.strip().lower() for name in named} >= _POINT_NAMES
+        lacking.append(tuple(name for name in columns if name not in names))
+        are_points |= {name.strip().lower() for name in names} >= _POINT_NAMES
     raise explain_missing_column(path, columns, min(lacking, key=len), are_points=are_points)
 
 
-def _refuse_repeated(path: Path, columns: tuple[str, ...], named: list[str]) -> None:
+def _refuse_repeated(path: Path, columns: tuple[str, ...], names: list[str]) -> None:
     """Stop if the header names one of the columns twice: nobody knows which one is meant."""
-    twice = [name for name in columns if named.count(name) > 1]
+    twice = [name for name in columns if names.count(name) > 1]
     if twice:
         raise DataError(f"{path}: the header names {quote_names(twice)} more than once; rename all but one")
 

@@ -65,15 +65,15 @@ def find_misread_columns(frame: pl.DataFrame) -> MisreadColumns:
 
 def find_decimal_commas(frame: pl.DataFrame) -> tuple[str, ...]:
     """The columns of text that are numbers if a comma is before the decimals, and that cannot be thousands."""
-    found = []
+    names = []
     for column in frame.get_columns():
         known = column.drop_nulls() if column.dtype == pl.String else column.clear()
         if not len(known) or not known.head(100).str.contains(r"^[-\d.]*\d(?:,\d+)?$").all():
             continue
         decimal = type_cells(known.to_frame(), ",").to_series().dtype.is_numeric()
         if decimal and not known.str.contains(rf"{_GROUPS}|^-?\d+$").all():
-            found.append(column.name)
-    return tuple(found)
+            names.append(column.name)
+    return tuple(names)
 
 
 def _is_typical(cells: pl.Series, pattern: str) -> bool:

@@ -45,8 +45,8 @@ def find_missing_marks(cells: pl.DataFrame, typed: pl.DataFrame) -> tuple[Missin
     counts = {
         mark: {name: count for name in cells.columns if (count := int((cells[name] == mark).sum()))} for mark in marks
     }
-    found = (MissingMark(mark, rows) for mark, rows in counts.items())
-    return tuple(sorted(found, key=lambda mark: (-sum(mark.rows.values()), mark.mark)))
+    missing_marks = (MissingMark(mark, rows) for mark, rows in counts.items())
+    return tuple(sorted(missing_marks, key=lambda mark: (-sum(mark.rows.values()), mark.mark)))
 
 
 def _find_marks(cells: pl.Series, typed: pl.Series) -> Iterator[str]:

@@ -317,7 +317,7 @@ class Domain:
         words = self._sorted_words
         between = self.word_order[bisect_left(words, ends[0]) : bisect_right(words, ends[1])]
         places = np.argsort(self._order)[between].tolist()
-        return _merge_runs((place, place + 1) for place in places) or None
+        return _merge_runs((position, position + 1) for position in places) or None
 
     def _find_nearest_leaf(self, number: float) -> tuple[float, float]:
         numbers = self._sorted_positions

@@ -63,7 +63,7 @@ class Regions(ABC):
     """A way to divide a plane."""
 
     @abstractmethod
-    def place(self, points: Points) -> PlacedPoints:
+    def place_points(self, points: Points) -> PlacedPoints:
         """The region of each point."""
 
 
@@ -131,7 +131,7 @@ class Grid(Regions):
         spread = Bounds(bounds.left, bounds.bottom, bounds.left + columns * wide, bounds.bottom + rows * high)
         return Grid(columns, rows, spread)
 
-    def place(self, points: Points) -> PlacedPoints:
+    def place_points(self, points: Points) -> PlacedPoints:
         """The cells that hold points."""
         grid = self.fit(points)
         cells = grid.number_cells(points)
@@ -170,7 +170,7 @@ class DenseRegions(Regions):
         if not 0 < self.min_share <= 1:
             raise PolicyError("min_share must be above 0 and at most 1: the share of trajectories through a dense cell")
 
-    def place(self, points: Points) -> PlacedPoints:
+    def place_points(self, points: Points) -> PlacedPoints:
         """The region of each point in a dense cell."""
         grid = self.grid.fit(points)
         size = grid.columns * grid.rows
@@ -231,7 +231,7 @@ class Polygons(Regions):
         _refuse_equal_names(file, [label for label, _ in listed], "polygons")
         return cls(dict(listed))
 
-    def place(self, points: Points) -> PlacedPoints:
+    def place_points(self, points: Points) -> PlacedPoints:
         """The first polygon that holds each point."""
         regions = np.full(points.x.size, -1, dtype=np.int64)
         for number, ring in enumerate(self.rings.values()):
@@ -277,7 +277,7 @@ class Cells(Regions):
         _refuse_equal_names(Path(path), names.to_list(), "centres")
         return cls(dict(zip(names, zip(x, y, strict=True), strict=True)), reach)
 
-    def place(self, points: Points) -> PlacedPoints:
+    def place_points(self, points: Points) -> PlacedPoints:
         """The nearest centre of each point."""
         from scipy.spatial import cKDTree
 

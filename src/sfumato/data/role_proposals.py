@@ -302,7 +302,7 @@ def _split_name(name: str, split_humps: bool = True) -> list[str]:
     plain = "".join(sign for sign in signs if not unicodedata.combining(sign))
     if split_humps:
         around = zip(f" {plain}", plain, f"{plain[1:]} ", strict=False)
-        plain = "".join(f" {sign}" if _starts_word(before, sign, after) else sign for before, sign, after in around)
+        plain = "".join(f" {sign}" if _starts_word(left, sign, right) else sign for left, sign, right in around)
     return re.findall(r"[^\W_]+", plain.casefold())
 
 

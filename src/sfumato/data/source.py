@@ -55,8 +55,8 @@ def parse_source(path: str | Path) -> Source:
     text = str(path)
     if (address := _DATABASE.fullmatch(text)) is not None:
         return _parse_address(address[1].lower(), address[2], address[3])
-    if (named := _SPARK.fullmatch(text)) is not None and not _exists(text):
-        return Source("spark", "", named[1])
+    if (table := _SPARK.fullmatch(text)) is not None and not _exists(text):
+        return Source("spark", "", table[1])
     _refuse_foreign(text)
     part = _PART.fullmatch(text)
     if part is None or _exists(text):

@@ -85,14 +85,14 @@ class FittingForms:
         if self.forms:
             self._kinds.add(find_moment_kind(known[0]) if are_moments(known) else None)
         readings = {form: read_form(known, form) for form in self.forms}
-        for one, other in combinations(self.forms, 2):
-            if not readings[one].equals(readings[other]):  # "Mar" is a name of a month in both forms
-                self._differing.add((one, other))
+        for form, other in combinations(self.forms, 2):
+            if not readings[form].equals(readings[other]):  # "Mar" is a name of a month in both forms
+                self._differing.add((form, other))
 
     def choose(self) -> str | None:
         """The only form; None if there is none, if several read different dates, or if the cells need no form."""
         plain = not self._kinds or (len(self._kinds) == 1 and None not in self._kinds)
-        agree = not any({one, other} <= set(self.forms) for one, other in self._differing)
+        agree = not any({form, other} <= set(self.forms) for form, other in self._differing)
         return self.forms[0] if self.forms and agree and not plain else None
 
 
@@ -102,7 +102,7 @@ def find_stored_forms(parts: Iterable[pl.DataFrame]) -> dict[str, str]:
     for part in parts:
         for name in part.columns:
             fitting.setdefault(name, FittingForms()).observe(part[name])
-    forms = {name: one.choose() for name, one in fitting.items()}
+    forms = {name: candidates.choose() for name, candidates in fitting.items()}
     return {name: form for name, form in forms.items() if form is not None}
 
 

@@ -75,8 +75,8 @@ def _forget_time(path: Path, form: StatisticsFormat) -> None:
             file.seek(92)
             file.write(b"01 Jan 7000:00:00")
             return
-        place = file.read(512).find(_STATA_TIME)
-        if place < 0:
+        offset = file.read(512).find(_STATA_TIME)
+        if offset < 0:
             raise OSError  # the header was not written
-        file.seek(place + len(_STATA_TIME))
+        file.seek(offset + len(_STATA_TIME))
         file.write(b"01 Jan 1970 00:00")

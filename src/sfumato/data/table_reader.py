@@ -123,15 +123,15 @@ def _refuse_changed_types(paths: Sequence[Path], frames: Sequence[pl.DataFrame])
             raise explain_changed_type(path, changed, paths[0])
 
 
-def _are_alike(one: pl.Series, other: pl.Series) -> bool:
+def _are_alike(first: pl.Series, second: pl.Series) -> bool:
     """Whether two columns can be one: a column without any cell fits all, and numbers can be widened."""
     texts = (pl.String, pl.Categorical, pl.Enum)
-    if any(column.null_count() == len(column) for column in (one, other)):
+    if any(column.null_count() == len(column) for column in (first, second)):
         return True
-    if isinstance(one.dtype, pl.Datetime) and isinstance(other.dtype, pl.Datetime):
-        return one.dtype.time_zone == other.dtype.time_zone
-    numbers = one.dtype.is_numeric() and other.dtype.is_numeric()
-    return one.dtype == other.dtype or numbers or (one.dtype in texts and other.dtype in texts)
+    if isinstance(first.dtype, pl.Datetime) and isinstance(second.dtype, pl.Datetime):
+        return first.dtype.time_zone == second.dtype.time_zone
+    numbers = first.dtype.is_numeric() and second.dtype.is_numeric()
+    return first.dtype == second.dtype or numbers or (first.dtype in texts and second.dtype in texts)
 
 
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -171,7 +171,7 @@ def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
 
 
 def _label(frame: pl.DataFrame, raw: Sequence[bytes | None]) -> LabelledFrame:
-    labelled = [apply_labels(column, told) for column, told in zip(frame.get_columns(), raw, strict=True)]
+    labelled = [apply_labels(column, raw_labels) for column, raw_labels in zip(frame.get_columns(), raw, strict=True)]
     kept = {column.name: labels for column, labels in labelled if labels is not None}
     return LabelledFrame(pl.DataFrame([column for column, _ in labelled]), MappingProxyType(kept))
 

@@ -73,7 +73,7 @@ def map_points_to_regions(
     owners, times = owners[order], times[order]
     is_new = np.concatenate(([True], owners[1:] != owners[:-1]))
     trips = np.cumsum(is_new | _flag_splits(times, split)) - 1
-    placed = regions.place(Points(x[order], y[order], trips, coordinates))
+    placed = regions.place_points(Points(x[order], y[order], trips, coordinates))
     kept = placed.regions >= 0
     if not kept.any():
         raise DataError(

@@ -51,8 +51,8 @@ def _explain(known: pl.Series, alike: int) -> str:
     fitting.observe(known)
     short = [form for form in _SHORT_YEARS if not read_form(known, form).null_count()]
     if len(fitting.forms) > 1:
-        one, other = fitting.forms[:2]
-        return f"and {one} fits them as well as {other}. Say which: {_write_form(known, one)}"
+        first, second = fitting.forms[:2]
+        return f"and {first} fits them as well as {second}. Say which: {_write_form(known, first)}"
     if short:
         return (
             f"with two digits for the year. Write four, or state the form (00 to 69 are then 2000 to 2069): "
