@@ -20,8 +20,8 @@ ROW = "original_row"
 class AlignedBatch(NamedTuple):
     """Some original rows and what was published of them."""
 
-    before: pl.DataFrame
-    after: pl.DataFrame
+    original: pl.DataFrame
+    published: pl.DataFrame
 
 
 def align_batches(
@@ -37,12 +37,12 @@ def align_batches(
     """
     columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
     rest = _RowReader(published, None if chosen is None else columns)
-    for offset, before in _iterate_taken(original.iterate_batches(columns), taken):
-        after = rest.take(before.height)
-        if after.height != before.height:
+    for offset, original_rows in _iterate_taken(original.iterate_batches(columns), taken):
+        published_rows = rest.take(original_rows.height)
+        if published_rows.height != original_rows.height:
             break
         report_progress(step, offset, original.height)
-        yield AlignedBatch(before, after)
+        yield AlignedBatch(original_rows, published_rows)
     else:
         if not rest.take(1).height:
             return
@@ -61,13 +61,13 @@ def align_coded_batches(
     rest = _BatchSlicer(published.iterate_coded_batches(columns))
     for offset, kept in _iterate_taken(original.iterate_coded_batches(columns), taken):
         report_progress(step, offset, original.height)
-        before = kept
-        while before.height:
-            after = rest.take_some(before.height)
-            if not after.height:
+        original_rows = kept
+        while original_rows.height:
+            published_rows = rest.take_some(original_rows.height)
+            if not published_rows.height:
                 raise explain_unaligned(published)
-            yield AlignedBatch(before.head(after.height), after)
-            before = before.slice(after.height)
+            yield AlignedBatch(original_rows.head(published_rows.height), published_rows)
+            original_rows = original_rows.slice(published_rows.height)
     if rest.take_some(1).height:
         raise explain_unaligned(published)
 

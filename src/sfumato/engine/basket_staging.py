@@ -224,13 +224,13 @@ def _stage_on_spark(path: Path, source: BasketSource, scratch: Path, name: str) 
         items = count_items(rows, source.item, most)
     except TooManyRows:
         raise explain_many_items(path, most) from None
-    found = group_rows(rows, columns, items, scratch, name)
-    if found.missing_ids:
-        raise explain_missing_rows(path, source.id, found.missing_ids, rows.height, found.first_missing_id)
-    if found.missing_items:
-        raise explain_missing_rows(path, source.item, found.missing_items, rows.height, found.first_missing_item)
+    groups = group_rows(rows, columns, items, scratch, name)
+    if groups.missing_ids:
+        raise explain_missing_rows(path, source.id, groups.missing_ids, rows.height, groups.first_missing_id)
+    if groups.missing_items:
+        raise explain_missing_rows(path, source.item, groups.missing_items, rows.height, groups.first_missing_item)
     with closing(BasketWriter(scratch, name)) as writer:
-        for part in found.files:
+        for part in groups.files:
             _write_groups(part, writer)
         if file != path:
             file.unlink()

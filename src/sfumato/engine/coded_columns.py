@@ -118,10 +118,10 @@ def write_coded_column(column: pl.Series) -> pa.DictionaryArray:
     cells = codes.to_numpy() if known is None else codes.fill_null(0).to_numpy()
     used = np.flatnonzero(np.bincount(cells if known is None else cells[known], minlength=len(values))).tolist()
     order = sorted(used, key=values.__getitem__)
-    place = np.zeros(max(len(values), 1), dtype=np.int32)
-    place[order] = np.arange(len(used), dtype=np.int32)
+    rank = np.zeros(max(len(values), 1), dtype=np.int32)
+    rank[order] = np.arange(len(used), dtype=np.int32)
     places = allocate_numbers(len(cells), np.int32)
-    np.take(place, cells, out=places, mode="clip")  # without a second look at each code
+    np.take(rank, cells, out=places, mode="clip")  # without a second look at each code
     bits = None
     if known is not None:
         places[~known] = 0

@@ -40,7 +40,7 @@ def count_rows_at_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -
     from sfumato.kernels.dense_counts import count_at_places
 
     counts = np.zeros(prod(widths), dtype=np.int32)
-    steps = np.array([prod(widths[place + 1 :]) for place in range(len(widths))], dtype=np.int32)
+    steps = np.array([prod(widths[column + 1 :]) for column in range(len(widths))], dtype=np.int32)
     for codes in batches:
         count_at_places(codes, steps, counts)
     return _list_places(counts)
@@ -50,16 +50,16 @@ def _list_places(counts: Codes) -> PlaceCounts:
     """The places that are not empty, some at a time: the counts themselves fill much of the memory."""
     parts = range(0, len(counts), _SLICE)
     most = sum(np.count_nonzero(counts[begin : begin + _SLICE]) for begin in parts)
-    found = PlaceCounts(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64))
+    place_counts = PlaceCounts(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64))
     listed = 0
     for begin in parts:
         part = counts[begin : begin + _SLICE]
         taken = np.flatnonzero(part)
         here = slice(listed, listed + len(taken))
-        np.add(taken, begin, out=found.places[here], casting="same_kind")
-        found.counts[here] = part[taken]
+        np.add(taken, begin, out=place_counts.places[here], casting="same_kind")
+        place_counts.counts[here] = part[taken]
         listed = here.stop
-    return found
+    return place_counts
 
 
 def split_places(places: Codes, widths: Sequence[int]) -> list[Codes]:

@@ -62,7 +62,7 @@ class DuckdbRows(StoredRows):
         arrow = check_schemas(self.files)
         self.schema = dict(simplify_frame(_build_frame(arrow.empty_table(), source), source).schema)
         self.height = sum(pq.read_metadata(file).num_rows for file in self.files)
-        self._places = {name: place for place, name in enumerate(self.schema)}
+        self._places = {name: position for position, name in enumerate(self.schema)}
         self._missing: dict[str, int] | None = None
         self._values: dict[str, int] = {}
         self._few: dict[str, RowCounts] = {}
@@ -75,9 +75,9 @@ class DuckdbRows(StoredRows):
         """Group in duckdb; cells that differ only as floats (NaN, and the sign of zero) are merged here."""
         if (few := self._count_single(columns)) is not None:
             return few
-        counted = self._count_at_places(columns) or self._count_distinct(columns)
-        self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(counted.counts))
-        return counted
+        row_counts = self._count_at_places(columns) or self._count_distinct(columns)
+        self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(row_counts.counts))
+        return row_counts
 
     def _count_single(self, columns: Sequence[str]) -> RowCounts | None:
         """The values of a column that has few, which are counted once; None for others, and for several columns."""
@@ -98,10 +98,10 @@ class DuckdbRows(StoredRows):
         if (widths := self._list_widths(columns)) is None:
             return None
         numbers = [ValueNumbers() for _ in columns]
-        found = count_rows_at_places(read_ahead(self._number_files(list(columns), numbers)), widths)
-        parts = zip(columns, numbers, split_places(found.places, widths), strict=True)
+        place_counts = count_rows_at_places(read_ahead(self._number_files(list(columns), numbers)), widths)
+        parts = zip(columns, numbers, split_places(place_counts.places, widths), strict=True)
         cells = [pl.Series(name, n.list_values(), dtype=self.schema[name]).gather(codes) for name, n, codes in parts]
-        return sort_counts(pl.DataFrame([*cells, pl.Series(COUNT, found.counts)]))
+        return sort_counts(pl.DataFrame([*cells, pl.Series(COUNT, place_counts.counts)]))
 
     def _count_distinct(self, columns: Sequence[str], limit: str = "") -> RowCounts:
         names = ", ".join(map(self._name, columns))
@@ -116,12 +116,12 @@ class DuckdbRows(StoredRows):
         widths = [max(codes.missing, int(codes.codes.max(initial=0))) + 1 for codes in maps.values()]
         if self.height >= _MANY_ROWS and fits_places(widths):
             numbers = [ValueNumbers(codes) for codes in maps.values()]
-            found = count_rows_at_places(read_ahead(self._number_files(list(maps), numbers)), widths)
-            if most is not None and len(found.places) > most:
+            place_counts = count_rows_at_places(read_ahead(self._number_files(list(maps), numbers)), widths)
+            if most is not None and len(place_counts.places) > most:
                 raise TooManyRows
-            lines = zip(maps, split_places(found.places, widths), strict=True)
+            lines = zip(maps, split_places(place_counts.places, widths), strict=True)
             return RowCounts(
-                pl.DataFrame([pl.Series(name, borrow_numbers(line)) for name, line in lines]), found.counts
+                pl.DataFrame([pl.Series(name, borrow_numbers(line)) for name, line in lines]), place_counts.counts
             )
         return self._count_joined(maps, most)
 
@@ -135,10 +135,10 @@ class DuckdbRows(StoredRows):
             cells.append(f"coalesce({table}.code, {codes.missing})::INTEGER")
         limit = "" if most is None else f" LIMIT {most + 1}"
         query = f"SELECT {', '.join(cells)}, count(*) FROM {self._relation} {' '.join(joins)} GROUP BY ALL{limit}"
-        counted = self._fetch(query, (*maps, COUNT))
-        if most is not None and counted.height > most:
+        frame = self._fetch(query, (*maps, COUNT))
+        if most is not None and frame.height > most:
             raise TooManyRows
-        return sort_counts(counted)
+        return sort_counts(frame)
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group in duckdb, then group the sizes of the groups."""
@@ -147,28 +147,28 @@ class DuckdbRows(StoredRows):
         return self._sizes[frozenset(columns)]
 
     def _group_sizes(self, columns: Sequence[str]) -> SizeCounts:
-        if (counted := self._count_single(columns)) is not None:
-            return SizeCounts(*np.unique_counts(counted.counts))
+        if (few := self._count_single(columns)) is not None:
+            return SizeCounts(*np.unique_counts(few.counts))
         if (widths := self._list_widths(columns)) is not None:
             return SizeCounts(*np.unique_counts(count_rows_at_places(self.iterate_numbered(columns), widths).counts))
         names = ", ".join(self._name_plain(name) for name in columns)
         sizes = f"SELECT count(*) AS size FROM {self._relation} GROUP BY {names}"
-        found = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
-        return SizeCounts(found["size"].to_numpy(writable=True), found["classes"].to_numpy(writable=True))
+        frame = self._fetch(f"SELECT size, count(*) FROM ({sizes}) GROUP BY 1 ORDER BY 1", ("size", "classes"))
+        return SizeCounts(frame["size"].to_numpy(writable=True), frame["classes"].to_numpy(writable=True))
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in one pass, from hashes."""
         names = ", ".join(self._name_plain(name) for name in columns)
-        found = self._fetch(f"SELECT approx_count_distinct(hash({names})) FROM {self._relation}", ("n",))
-        return int(found["n"][0])
+        estimate = self._fetch(f"SELECT approx_count_distinct(hash({names})) FROM {self._relation}", ("n",))
+        return int(estimate["n"][0])
 
     def count_values(self, column: str) -> int:
         """Group in duckdb: unlike a count of distinct values, grouping goes to disk."""
         if column not in self._values:
-            counted = self._count_distinct([column], f" LIMIT {_FEW + 1}")
-            if len(counted.counts) <= _FEW:
-                self._few[column] = counted
-                self._values[column] = len(counted.counts) - counted.frame[column].null_count()
+            row_counts = self._count_distinct([column], f" LIMIT {_FEW + 1}")
+            if len(row_counts.counts) <= _FEW:
+                self._few[column] = row_counts
+                self._values[column] = len(row_counts.counts) - row_counts.frame[column].null_count()
             else:
                 cell = self._name_plain(column)
                 values = f"SELECT {cell} AS v FROM {self._relation} WHERE {cell} IS NOT NULL GROUP BY 1"
@@ -182,8 +182,8 @@ class DuckdbRows(StoredRows):
             rest = [name for name in self.schema if name not in stated]
             cells = ", ".join(f"count({self._name_plain(name)})" for name in rest)
             known = self._fetch(f"SELECT {cells} FROM {self._relation}", rest).row(0, named=True) if rest else {}
-            counted = {name: self.height - int(count) for name, count in known.items()}
-            self._missing = {name: {**stated, **counted}[name] for name in self.schema}
+            missing = {name: self.height - int(count) for name, count in known.items()}
+            self._missing = {name: {**stated, **missing}[name] for name in self.schema}
         return self._missing
 
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
@@ -367,8 +367,8 @@ def check_schemas(files: Sequence[Path]) -> pa.Schema:
     return first
 
 
-def _are_alike(one: pa.DataType, other: pa.DataType) -> bool:
-    return bool(_get_plain_type(one) == _get_plain_type(other))
+def _are_alike(first: pa.DataType, second: pa.DataType) -> bool:
+    return bool(_get_plain_type(first) == _get_plain_type(second))
 
 
 def _get_plain_type(kind: pa.DataType) -> pa.DataType:

@@ -39,9 +39,9 @@ def propose_stored_roles(rows: StoredRows, columns: Sequence[str] | None = None)
 def _find_whole_columns(rows: StoredRows, names: list[str]) -> dict[str, bool]:
     """Which columns of fractions hold whole numbers only."""
     whole = dict.fromkeys(names, True)
-    for found in rows.map_batches(_flag_whole_columns, names) if names else ():
+    for flags in rows.map_batches(_flag_whole_columns, names) if names else ():
         for name in names:
-            whole[name] = whole[name] and bool(found[name][0])
+            whole[name] = whole[name] and bool(flags[name][0])
     return whole
 
 

@@ -86,7 +86,7 @@ class SortedTexts:
 
 def _spell(rows: pl.DataFrame) -> pl.DataFrame:
     """Cells as text, columns named by their place: to duckdb `a` and `A` are one name."""
-    return pl.DataFrame([spell_cells(cells).alias(f"c{place}") for place, cells in enumerate(rows.get_columns())])
+    return pl.DataFrame([spell_cells(cells).alias(f"c{position}") for position, cells in enumerate(rows.get_columns())])
 
 
 def _sort_file(file: Path, target: Path, scratch: Path) -> None:

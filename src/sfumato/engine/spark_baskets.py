@@ -43,8 +43,8 @@ class GroupedBasketRows:
 
 def count_items(rows: SparkRows, item: str, most: int) -> pl.Series:
     """The different items, in an order of their own; `TooManyRows` if there are more than so many."""
-    found = rows.count_few_rows([item], most).frame[item]
-    return found.filter(~flag_missing_cells(found))
+    values = rows.count_few_rows([item], most).frame[item]
+    return values.filter(~flag_missing_cells(values))
 
 
 def group_rows(
@@ -74,14 +74,14 @@ def group_rows(
         )
         ordered = grouped.repartition(parts, "part").groupBy("part")
         written = rows.fetch(ordered.applyInArrow(_make_writer(scratch, name), _FOUND))
-    found = pl.from_arrow(written)
-    assert isinstance(found, pl.DataFrame) and found.height <= parts
+    summary = pl.from_arrow(written)
+    assert isinstance(summary, pl.DataFrame) and summary.height <= parts
     return GroupedBasketRows(
-        tuple(_name_part(scratch, name, part) for part in sorted(found["part"].to_list())),
-        int(found["ids"].sum()),
-        int(found["first_id"].min() or 0),  # type: ignore[arg-type]
-        int(found["items"].sum()),
-        int(found["first_item"].min() or 0),  # type: ignore[arg-type]
+        tuple(_name_part(scratch, name, part) for part in sorted(summary["part"].to_list())),
+        int(summary["ids"].sum()),
+        int(summary["first_id"].min() or 0),  # type: ignore[arg-type]
+        int(summary["items"].sum()),
+        int(summary["first_item"].min() or 0),  # type: ignore[arg-type]
     )
 
 

@@ -112,9 +112,9 @@ class SparkRows(StoredRows):
         """Group in every task, then in Spark: a value that most rows have is one row of each task."""
         if (few := self._count_single(columns)) is not None:
             return few
-        counted = self._fetch_counts(*self._group(columns), None)
-        self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(counted.counts))
-        return counted
+        row_counts = self._fetch_counts(*self._group(columns), None)
+        self._sizes[frozenset(columns)] = SizeCounts(*np.unique_counts(row_counts.counts))
+        return row_counts
 
     def _count_single(self, columns: Sequence[str]) -> RowCounts | None:
         """The values of a column that has few, which are counted once; None for others, and for several columns."""
@@ -138,10 +138,10 @@ class SparkRows(StoredRows):
 
     def _fetch_counts(self, keys: KeyTypes, grouped: Any, most: int | None) -> RowCounts:
         limit = None if most is None or most >= self.height else most + 1
-        counted = self.fetch(grouped if limit is None else grouped.limit(limit))
-        if most is not None and counted.num_rows > most:
+        table = self.fetch(grouped if limit is None else grouped.limit(limit))
+        if most is not None and table.num_rows > most:
             raise TooManyRows
-        return sort_counts(keys.decode(counted))
+        return sort_counts(keys.decode(table))
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Group, then group the sizes of the groups."""
@@ -157,8 +157,8 @@ class SparkRows(StoredRows):
             self._sizes |= dict(zip(packed, self._count_places(list(packed.values())), strict=True))
         for key, columns in asked.items():
             if key not in self._sizes:
-                counted = self.fetch(self._group(columns)[1].groupBy("n").count())
-                self._sizes[key] = _sort_sizes(counted.column(0), counted.column(1))
+                table = self.fetch(self._group(columns)[1].groupBy("n").count())
+                self._sizes[key] = _sort_sizes(table.column(0), table.column(1))
         return [self._sizes[frozenset(columns)] for columns in combinations]
 
     def _count_places(self, combinations: Sequence[Sequence[str]]) -> list[SizeCounts]:
@@ -167,26 +167,26 @@ class SparkRows(StoredRows):
 
         maps = {name: self._value_maps[name] for name in dict.fromkeys(chain(*combinations))}
         coded = [name for name in maps if name in self._repetitive]
-        counted = self.map_units(CountPlacesTask(self.units, combinations, maps, coded), PLACES)
-        spread = counted.repartition(self._count_tasks(), "combination", "place")
+        counts = self.map_units(CountPlacesTask(self.units, combinations, maps, coded), PLACES)
+        spread = counts.repartition(self._count_tasks(), "combination", "place")
         classes = spread.groupBy("combination", "place").agg(functions.sum("n").alias("n"))
-        found = self.fetch(classes.groupBy("combination", "n").count())
-        parts = [found.filter(pc.equal(found.column(0), number)) for number in range(len(combinations))]
+        table = self.fetch(classes.groupBy("combination", "n").count())
+        parts = [table.filter(pc.equal(table.column(0), number)) for number in range(len(combinations))]
         return [_sort_sizes(part.column(1), part.column(2)) for part in parts]
 
     @cached_property
     def _value_maps(self) -> dict[str, CodeMap]:
         """Numbers for the values of columns that have few; fractions, of which some equal none, are left out."""
-        few = {name: counted.values for name, counted in self._columns.items() if not self.schema[name].is_float()}
+        few = {name: count.values for name, count in self._columns.items() if not self.schema[name].is_float()}
         return {name: number_values(values[name]) for name, values in few.items() if values is not None}
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in Spark, from hashes."""
         from pyspark.sql import functions
 
-        keys, counted = self._count(columns)
+        keys, counts = self._count(columns)
         estimate = functions.approx_count_distinct(functions.xxhash64(*keys.names))
-        return int(self.fetch(counted.agg(estimate)).column(0)[0].as_py())
+        return int(self.fetch(counts.agg(estimate)).column(0)[0].as_py())
 
     def count_values(self, column: str) -> int:
         """Count distinct values that are not missing."""
@@ -200,7 +200,7 @@ class SparkRows(StoredRows):
 
     def count_missing(self) -> dict[str, int]:
         """Count nulls of all columns at once."""
-        return {name: counted.missing for name, counted in self._columns.items()}
+        return {name: count.missing for name, count in self._columns.items()}
 
     def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
         """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
@@ -317,9 +317,9 @@ class SparkRows(StoredRows):
         """The distinct rows with their counts, in Spark."""
         from pyspark.sql import functions
 
-        keys, counted = self._count(columns, maps)
+        keys, counts = self._count(columns, maps)
         # As many parts as there are tasks: Spark's 200 would be 200 files of each task, most of them empty.
-        spread = counted.repartition(self._count_tasks(), *keys.names)
+        spread = counts.repartition(self._count_tasks(), *keys.names)
         return keys, spread.groupBy(*keys.names).agg(functions.sum("n").alias("n"))
 
     def _count(self, columns: Sequence[str], maps: Mapping[str, CodeMap] | None = None) -> tuple[KeyTypes, Any]:
@@ -351,13 +351,13 @@ class SparkRows(StoredRows):
         tasks = min(len(files), 2 * count_cores(self.session))
         numbers = self.session.range(0, len(files), 1, tasks)
         try:
-            found = numbers.mapInArrow(task, "problem string").toArrow().column(0).to_pylist()
+            problems = numbers.mapInArrow(task, "problem string").toArrow().column(0).to_pylist()
         except Exception as error:
             raise DataError(
                 f"Spark's executors cannot run sfumato ({type(error).__name__}): they need Python with sfumato and its "
                 "libraries. Package the environment, and set PYSPARK_PYTHON to the Python in it"
             ) from None
-        kind, _, what = next((text for text in sorted(found, reverse=True) if text), "").partition(" ")
+        kind, _, what = next((text for text in sorted(problems, reverse=True) if text), "").partition(" ")
         if kind == "version":
             ours = sfumato.__version__
             raise DataError(f"Spark's executors run sfumato {what} and the driver {ours}; package them alike")

@@ -90,9 +90,9 @@ def count_cores(session: Any) -> int:
 
 def explain_failure(error: Exception, source: str) -> DataError:
     """What a task of ours said, or else the kind of error alone: Spark's own text may hold a cell."""
-    found = _OURS.search(str(error))
-    if found is not None:
-        return DataError(found[1].strip())
+    message = _OURS.search(str(error))
+    if message is not None:
+        return DataError(message[1].strip())
     if "maxResultSize" in str(error):
         return DataError(
             f"{source}: more distinct rows came back than spark.driver.maxResultSize allows; raise it, or give columns "

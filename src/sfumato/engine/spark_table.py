@@ -45,7 +45,7 @@ def stage_spark_table(name: str, scratch: Path) -> list[Path]:
         ) from None
     names = [field.name for field in fields]
     _refuse_nested({field.name: field.dataType.simpleString() for field in fields}, shown)
-    held = [f"c{place}" for place in range(len(names))]
+    held = [f"c{position}" for position in range(len(names))]
     schema = StructType([StructField(h, field.dataType) for h, field in zip(held, fields, strict=True)])
     placed = StructType([*schema.fields, StructField("place", LongType())])
     ordered = table.toDF(*held).mapInArrow(PlaceTask(secrets.token_bytes(32)), placed).repartitionByRange("place")

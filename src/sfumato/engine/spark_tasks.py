@@ -55,13 +55,13 @@ class KeyTypes:
         )
         return ", ".join([*columns, "n long"])
 
-    def encode(self, counted: pl.DataFrame) -> pa.RecordBatch:
+    def encode(self, counts: pl.DataFrame) -> pa.RecordBatch:
         """Distinct rows with their counts, for Spark."""
         cells = [
-            (counted[name].to_physical() if kind == pl.Date else counted[name]).cast(get_carrier(kind)).alias(held)
+            (counts[name].to_physical() if kind == pl.Date else counts[name]).cast(get_carrier(kind)).alias(held)
             for held, (name, kind) in zip(self.names, self.schema.items(), strict=True)
         ]
-        frame = pl.DataFrame([*cells, counted[COUNT].cast(pl.Int64).alias("n")])
+        frame = pl.DataFrame([*cells, counts[COUNT].cast(pl.Int64).alias("n")])
         table = frame.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
         kinds = [pa.string() if pa.types.is_large_string(kind) else kind for kind in table.schema.types]
         whole = table.cast(pa.schema(zip(table.column_names, kinds, strict=True))).combine_chunks()
@@ -149,7 +149,7 @@ class ColumnTask:
 
     def merge(self, packed: Iterable[bytes]) -> dict[str, ColumnCount]:
         """What all tasks counted together."""
-        parts: list[dict[str, ColumnCount]] = [pickle.loads(one) for one in packed]
+        parts: list[dict[str, ColumnCount]] = [pickle.loads(counts) for counts in packed]
         return {name: self._merge_column(name, [part[name] for part in parts]) for name in self.schema}
 
     def _merge_column(self, name: str, parts: Sequence[ColumnCount]) -> ColumnCount:
@@ -158,8 +158,8 @@ class ColumnTask:
         if len(known) < len(parts):
             return ColumnCount(None, missing)
         empty = pl.DataFrame(schema={name: self.schema[name], COUNT: pl.Int64})
-        counted = pl.concat([empty, *(part for part in known if part.height)])
-        values = counted.group_by(name).agg(pl.col(COUNT).sum())
+        counts = pl.concat([empty, *(part for part in known if part.height)])
+        values = counts.group_by(name).agg(pl.col(COUNT).sum())
         return ColumnCount(values if values.height <= self.most else None, missing)
 
 
@@ -282,9 +282,9 @@ def hide_cells() -> Iterator[None]:
     except SfumatoError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        location = traceback.extract_tb(error.__traceback__)[-1]
         raise DataError(
-            f"a task failed with {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+            f"a task failed with {type(error).__name__} in {Path(location.filename).name}, line {location.lineno}"
         ) from None
 
 
@@ -305,7 +305,7 @@ def _read_span(file: Path, begin: int, end: int, schema: Mapping[str, pl.DataTyp
 
 
 def _add_counts(held: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    counted = rows.group_by(rows.columns).agg(pl.len().cast(pl.Int64).alias(COUNT))
+    counts = rows.group_by(rows.columns).agg(pl.len().cast(pl.Int64).alias(COUNT))
     if not held.height:
-        return counted
-    return pl.concat([held, counted]).group_by(rows.columns).agg(pl.col(COUNT).sum())
+        return counts
+    return pl.concat([held, counts]).group_by(rows.columns).agg(pl.col(COUNT).sum())

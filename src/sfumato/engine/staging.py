@@ -87,10 +87,10 @@ def open_stored_rows(
     elif kinds == {"sqlite"}:
         staged = _stage_sqlite(files[0], source.table, text, scratch)
     else:
-        found = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds))
+        names = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds))
         raise DataError(
             f"{shown}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, SQLite "
-            f"and PostgreSQL; this is {found}. Use --engine memory, or convert it"
+            f"and PostgreSQL; this is {names}. Use --engine memory, or convert it"
         )
     staged = _stage_dates(staged, dates, scratch, shown)
     rows = open_parquet(staged, scratch, shown, engine) if staged else None
@@ -212,9 +212,9 @@ def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path
                 "SELECT table_schema, table_name FROM information_schema.tables "
                 "WHERE table_catalog = current_catalog() ORDER BY 1, 2"
             )
-            found = database.execute(listed).fetchall()
-            named = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in found}
-            schema, name = named[_choose_table(list(named), table, file, "duckdb")]
+            rows = database.execute(listed).fetchall()
+            tables = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in rows}
+            schema, name = tables[_choose_table(list(tables), table, file, "duckdb")]
             chosen = f"{quote_name(schema)}.{quote_name(name)}"
             database.execute(f"COPY (SELECT * FROM {chosen}) TO {quote_sql_text(str(raw))} (FORMAT parquet)")
     except duckdb.Error:

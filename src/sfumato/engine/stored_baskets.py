@@ -166,7 +166,7 @@ def _build_baskets(items: Items, kept: Flags, offsets: Ints, codes: Codes) -> Ba
     rank = np.cumsum(kept, dtype=np.int32) - np.int32(1)
     for begin in range(0, len(codes), BATCH_BASKETS):
         codes[begin : begin + BATCH_BASKETS] = rank[codes[begin : begin + BATCH_BASKETS]]
-    return Baskets(tuple(items[place] for place in np.flatnonzero(kept).tolist()), offsets, codes)
+    return Baskets(tuple(items[code] for code in np.flatnonzero(kept).tolist()), offsets, codes)
 
 
 class BasketWriter:
@@ -195,8 +195,8 @@ class BasketWriter:
         """The baskets under their vocabulary, each item once; `values` are the items in the order of their codes."""
         self.close()
         items = Baskets(tuple(values), np.array([0, len(values)]), np.arange(len(values), dtype=np.int32)).items
-        place = {item: number for number, item in enumerate(items)}
-        rank = np.array([place[_convert_to_stored(value, items)] for value in values], dtype=np.int32)
+        number_of = {item: number for number, item in enumerate(items)}
+        rank = np.array([number_of[_convert_to_stored(value, items)] for value in values], dtype=np.int32)
         raw = StoredBaskets(source, items, np.zeros(0, dtype=np.int64), self.rows, 0, self._raw)
         files = BasketFiles(self._scratch / f"{self._name}-sizes", self._scratch / f"{self._name}-codes")
         counts, smallest = np.zeros(len(items), dtype=np.int64), np.iinfo(np.int32).max

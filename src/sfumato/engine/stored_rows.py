@@ -205,10 +205,10 @@ class MemoryRows(StoredRows):
     def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
         """Join every map back, then group."""
         coded = pl.DataFrame([codes.map_cells(self.frame[name]) for name, codes in maps.items()])
-        counted = MemoryRows(coded).count_rows(coded.columns)
-        if most is not None and len(counted.counts) > most:
+        row_counts = MemoryRows(coded).count_rows(coded.columns)
+        if most is not None and len(row_counts.counts) > most:
             raise TooManyRows
-        return counted
+        return row_counts
 
     def count_sizes(self, columns: Sequence[str]) -> SizeCounts:
         """Count the sizes of classes."""
@@ -232,8 +232,8 @@ class MemoryRows(StoredRows):
         yield from chosen.iter_slices(BATCH_ROWS)
 
 
-def sort_counts(counted: pl.DataFrame) -> RowCounts:
+def sort_counts(frame: pl.DataFrame) -> RowCounts:
     """Distinct rows in the order that does not depend on who counted them."""
-    names = [name for name in counted.columns if name != COUNT]
-    ordered = counted.sort(names, nulls_last=True)
+    names = [name for name in frame.columns if name != COUNT]
+    ordered = frame.sort(names, nulls_last=True)
     return RowCounts(ordered.select(names), ordered[COUNT].cast(pl.Int64).to_numpy(writable=True))

@@ -118,8 +118,8 @@ class StoredTable:
         names = self.quasi_identifying
         if self.missing is not Missing.DROP:
             return len(self)
-        counted = self.rows.count_rows(names)
-        return int(counted.counts[~_flag_holes(counted.frame, names)].sum())
+        row_counts = self.rows.count_rows(names)
+        return int(row_counts.counts[~_flag_holes(row_counts.frame, names)].sum())
 
     def refuse_stars(self) -> None:
         """Stop if a quasi-identifying column already has the mark of a suppressed cell."""
@@ -141,9 +141,9 @@ class StoredTable:
         builder = parse_builder(given) if isinstance(given, Mapping) else given
         self._refuse_many_leaves(column)
         if isinstance(builder, Quantiles):
-            counted = self.count_values(column)
-            known = counted.frame[column].is_not_null().to_numpy()
-            return builder.build_counted(self.list_values(column), counted.counts[known])
+            value_counts = self.count_values(column)
+            known = value_counts.frame[column].is_not_null().to_numpy()
+            return builder.build_counted(self.list_values(column), value_counts.counts[known])
         if callable(getattr(builder, "build", None)):
             made = builder.build(self.list_values(column))
             assert isinstance(made, Hierarchy)

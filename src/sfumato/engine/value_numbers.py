@@ -59,7 +59,7 @@ class ValueNumbers:
     def _write_numbers(self, values: Sequence[object], codes: Ints, line: ShortCodes) -> None:
         numbers = [self._number_of.get(value, -1 if self._rest is None else self._rest) for value in values]
         if -1 in numbers:
-            for place in np.flatnonzero(np.bincount(codes, minlength=len(values))).tolist():
-                numbers[place] = self._number_of.setdefault(values[place], len(self._number_of))
+            for index in np.flatnonzero(np.bincount(codes, minlength=len(values))).tolist():
+                numbers[index] = self._number_of.setdefault(values[index], len(self._number_of))
         table = np.array(numbers, dtype=np.int64).astype(np.uint16)
         np.take(table, codes, out=line, mode="clip")  # without a second look at each code

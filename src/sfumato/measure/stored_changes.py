@@ -43,7 +43,7 @@ class StoredComparison:
         """The published classes with a column as in the originals."""
         names = [*self.published.quasi_identifying, column]
         batches = (
-            batch.after.with_columns(batch.before[column]).select(names)
+            batch.published.with_columns(batch.original[column]).select(names)
             for batch in align_batches(self.original.rows, self.published.rows, self.taken, "comparing")
         )
         path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
@@ -97,12 +97,12 @@ def _count_differing_pairs(original: pl.Series, published: pl.Series) -> pl.Data
 
 def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Sequence[str]) -> int:
     """How many cells are newly empty in suppressed rows, where they may be."""
-    empty = batch.after[name].is_null() & batch.before[name].is_not_null()
+    empty = batch.published[name].is_null() & batch.original[name].is_not_null()
     if not empty.any() or not quasi_identifying:
         return 0
     flags = empty.to_numpy()
     for column in quasi_identifying:
-        flags = flags & flag_text(batch.after[column], SUPPRESSED)
+        flags = flags & flag_text(batch.published[column], SUPPRESSED)
     return int(np.count_nonzero(flags))
 
 
@@ -136,7 +136,7 @@ class _BatchComparison:
         moved: dict[str, _MovedCells] = {}
         wrong = 0
         for name in self.names:
-            pairs = _count_differing_pairs(batch.before[name], batch.after[name])
+            pairs = _count_differing_pairs(batch.original[name], batch.published[name])
             if not pairs.height:
                 continue
             if name in self.drawn_columns:

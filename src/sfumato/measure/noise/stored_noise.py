@@ -70,9 +70,9 @@ class StoredPairs:
         both = np.memmap(path, np.float64, "w+", shape=(2, published.rows.height))
         whole, begin = True, 0
         for batch in align_batches(original.rows, published.rows, comparison.taken, "comparing numbers", [column]):
-            end = begin + batch.after.height
-            both[0, begin:end], whole = read_noise_numbers(batch.before, column)
-            both[1, begin:end], _ = read_noise_numbers(batch.after, column)
+            end = begin + batch.published.height
+            both[0, begin:end], whole = read_noise_numbers(batch.original, column)
+            both[1, begin:end], _ = read_noise_numbers(batch.published, column)
             begin = end
         return cls(column, both, whole, original.rows.schema[column] == pl.Float32, path, published.source)
 
