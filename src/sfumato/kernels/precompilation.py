@@ -15,8 +15,8 @@ from sfumato import kernels
 def compile_kernels() -> int:
     """Compile what is not kept on disk yet, the families side by side; how many modules there are."""
     here = list(iter_modules(kernels.__path__, f"{kernels.__name__}."))
-    shared = [found.name for found in here if not found.ispkg and not found.name.endswith("__main__")]
-    families = sorted((found.name for found in here if found.ispkg), key=_measure_code, reverse=True)
+    shared = [module.name for module in here if not module.ispkg and not module.name.endswith("__main__")]
+    families = sorted((module.name for module in here if module.ispkg), key=_measure_code, reverse=True)
     for name in shared:  # first, since the families use them
         import_module(name)
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
@@ -32,5 +32,5 @@ def _measure_code(name: str) -> int:
 def compile_family(name: str) -> int:
     """Import a package of kernels and its modules, which compiles them; how many there are."""
     package = import_module(name)
-    modules = [import_module(found.name) for found in walk_packages(package.__path__, f"{name}.")]
+    modules = [import_module(module.name) for module in walk_packages(package.__path__, f"{name}.")]
     return len(modules)

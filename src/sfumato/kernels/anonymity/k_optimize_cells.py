@@ -341,8 +341,8 @@ def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def
     weight, label, rule = table.weights, table.labels, table.rule
     bound, tally = work.bounds, work.tally
     size, cells = np.int64(0), np.int64(0)
-    for one in range(rule.labels):
-        tally[one] = 0
+    for code in range(rule.labels):
+        tally[code] = 0
     for position in range(begin, end):
         row = rows[position]
         size += weight[row]

@@ -94,11 +94,11 @@ def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values
         for number in range(first, blocks[1, block + 1]):
             starts_out[number] = pairs
             for value in range(width):
-                place = (number - first) * width + value
-                if dense[place] > 0:
+                cell = (number - first) * width + value
+                if dense[cell] > 0:
                     values_out[pairs] = value
-                    counts_out[pairs] = dense[place]
-                    dense[place] = 0
+                    counts_out[pairs] = dense[cell]
+                    dense[cell] = 0
                     pairs += 1
     return pairs
 

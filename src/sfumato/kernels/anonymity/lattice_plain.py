@@ -96,12 +96,12 @@ def count_class_values(
     pairs = 0
     for (begin, first), (end, last) in pairwise(blocks.T.tolist()):
         of_class = of_row[rows[begin:end]].astype(np.int64) - first
-        found = np.bincount(
+        totals = np.bincount(
             of_class * width + codes[begin:end], weights=counts[begin:end], minlength=(last - first) * width
         )
-        places = np.flatnonzero(found)
+        places = np.flatnonzero(totals)
         here = slice(pairs, pairs + len(places))
-        values_out[here], counts_out[here] = places % width, found[places]
+        values_out[here], counts_out[here] = places % width, totals[places]
         starts_out[first:last] = pairs + np.flatnonzero(np.diff(places // width, prepend=-1))
         pairs = here.stop
     return pairs

@@ -178,18 +178,18 @@ def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  #
 
 
 @compile_cached("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)", allocates=False)
-def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
+def _propose_in(room, distinct_count, rows, column, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
     """Find the cut of a part in a column, given its distinct places."""
     values, counts = room.values, room.counts
     cuts.values[column], cuts.lefts[column], cuts.gains[column] = 0, 0, -1.0
-    if found < 2 or rows < 2 * least:
+    if distinct_count < 2 or rows < 2 * least:
         return
     leaves = columns.about[column, LEAVES]
     left = np.int64(0)
     if relaxed:
-        left = _choose_relaxed_cut(values, counts, found, rows, least, leaves)
+        left = _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves)
     else:
-        for position in range(_choose_strict_cut(values, counts, found, rows, least, column, columns)):
+        for position in range(_choose_strict_cut(values, counts, distinct_count, rows, least, column, columns)):
             left += counts[position]
     if left == 0:
         return
@@ -199,18 +199,18 @@ def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # ty
         below += counts[split]
     right = split + 1 if below == left else split
     scale = np.float64(max(leaves - 1, 1))
-    whole = measure_width(values[0], values[found - 1], found, column, columns)
+    whole = measure_width(values[0], values[distinct_count - 1], distinct_count, column, columns)
     ours = measure_width(values[0], values[split], split + 1, column, columns)
-    theirs = measure_width(values[right], values[found - 1], found - right, column, columns)
+    theirs = measure_width(values[right], values[distinct_count - 1], distinct_count - right, column, columns)
     cuts.values[column], cuts.lefts[column] = values[split], left
     cuts.gains[column] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
 
 
 @compile_cached("void(PartLines, int64, PartLines, int64)", allocates=False)
-def _copy_line(source, row, target, place):  # type: ignore[no-untyped-def]
-    target.order[place], target.weights[place] = source.order[row], source.weights[row]
+def _copy_line(source, row, target, slot):  # type: ignore[no-untyped-def]
+    target.order[slot], target.weights[slot] = source.order[row], source.weights[row]
     for column in range(source.cells.shape[1]):
-        target.cells[place, column] = source.cells[row, column]
+        target.cells[slot, column] = source.cells[row, column]
 
 
 @compile_cached("int64(PartLines, int64, int64, int64, int64, int64, PartLines)", allocates=False)
@@ -307,8 +307,8 @@ def propose_cuts(lines, begins, ends, columns, least, relaxed, cuts):  # type: i
     """The cut of every part in every column, for callers that judge them first."""
     room = _make_room(lines.cells.shape[0], columns)
     for number in range(begins.shape[0]):
-        one = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])
-        _propose_part_cuts(lines, begins[number], ends[number], columns, least, relaxed, room, one)
+        part_cuts = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])
+        _propose_part_cuts(lines, begins[number], ends[number], columns, least, relaxed, room, part_cuts)
 
 
 @compile_cached("int64[::1](PartLines, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")

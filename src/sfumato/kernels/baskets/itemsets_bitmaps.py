@@ -59,7 +59,7 @@ class BitmapStack(NamedTuple):
     """Excluded items."""
     masks: Words
     """Masks of tails and sets."""
-    found: Words
+    maximal_sets: Words
     """Maximal sets."""
     listed: Unsigned
     """Those of them that hold the set of a frame."""
@@ -132,7 +132,7 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 @part
 def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
-    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.found, stack.listed
+    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.maximal_sets, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
         if is_within_few(masks, mask, maximal_sets, np.uint64(listed[number]) * words, words):
@@ -146,7 +146,7 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 @part
 def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Give the next frame the maximal sets of this one that hold its set."""
-    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.found, stack.listed
+    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.maximal_sets, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     filled = state[LISTED]
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
@@ -182,7 +182,7 @@ def _lacks_bitmap_room(state, path, stack, depth):  # type: ignore[no-untyped-de
 def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
     """Whether there is no room for one more maximal set, or for a list of all."""
     set_words = (state[ROOT_ITEMS] + 63) >> 6
-    return is_short(state, STACK_FOUND, stack.found.shape[0], (state[FOUND] + 1) * set_words) or is_short(
+    return is_short(state, STACK_FOUND, stack.maximal_sets.shape[0], (state[FOUND] + 1) * set_words) or is_short(
         state, STACK_LISTED, stack.listed.shape[0], state[LISTED] + state[FOUND] + 1
     )
 
@@ -294,7 +294,8 @@ def _is_pruned(state, stack, depth, branch):  # type: ignore[no-untyped-def]
 @part
 def _take_branch(state, output, path, stack, depth, branch, length):  # type: ignore[no-untyped-def]
     """Give the set of a branch, if it is one that is asked for; returns whether there may be more below it."""
-    counts, slots, frames, masks, maximal_sets = stack.supports, stack.slots, stack.frames, stack.masks, stack.found
+    counts, slots, frames = stack.supports, stack.slots, stack.frames
+    masks, maximal_sets = stack.masks, stack.maximal_sets
     begin = (state[ROOT_ROW] + depth + 1) * state[STRIDE]
     is_leaf = frames[depth + 1, AT] == frames[depth + 1, END]
     if length > state[MAX_LENGTH]:

@@ -255,8 +255,8 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     kept_count, later, visits = np.int64(0), np.int64(0), np.int64(0)
     if state[FOLD] or length < state[MAX_LENGTH]:
         support = lists.supports[first + item]
-        counted = count_rows(state, lists, begin, end, item, items, support, scratch)
-        kept_count, later, visits = counted.frequent, counted.later, counted.visits
+        counts = count_rows(state, lists, begin, end, item, items, support, scratch)
+        kept_count, later, visits = counts.frequent, counts.later, counts.visits
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
         return DONE

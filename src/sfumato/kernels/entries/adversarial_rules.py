@@ -120,15 +120,23 @@ def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _judge(packed, stacks, room, found, depth):  # type: ignore[no-untyped-def]
+def _judge(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Find the rules of a node from its rows; whether a target lives on."""
     return judge_rows(
-        packed.cell, stacks.rows, stacks.state, stacks.frames, stacks.targets, packed.settings, depth, room, found.rules
+        packed.cell,
+        stacks.rows,
+        stacks.state,
+        stacks.frames,
+        stacks.targets,
+        packed.settings,
+        depth,
+        room,
+        buffer.rules,
     )
 
 
 @inlined
-def _visit_in_bits(packed, stacks, room, found, depth):  # type: ignore[no-untyped-def]
+def _visit_in_bits(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Judge the child that the last step led to; returns about how many entries were looked at."""
     settings, state, frames = packed.settings, stacks.state, stacks.frames
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
@@ -141,16 +149,16 @@ def _visit_in_bits(packed, stacks, room, found, depth):  # type: ignore[no-untyp
     if by_row:
         number_rows(bits, base, child, rows)
         work = (child[END] - child[HIDING]) * (2 + frame[TARGETS])
-        lives = _judge(packed, stacks, room, found, depth + 1)
+        lives = _judge(packed, stacks, room, buffer, depth + 1)
         if lives:
             keep_pairs(bits, base, child, pairs, room.alive, settings.values)
     else:
         work = ((base[END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
-        lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, found.rules)
+        lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, buffer.rules)
     if state[RULES] > before:
         if settings.listing and not by_row:
             number_rows(bits, base, child, rows)
-        write_antecedent(state, frames, depth + 1, settings.listing, rows, found)
+        write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
     if lives and depth + 1 < settings.longest and child[STEP] < child[STEP_END]:
         if _is_worth_a_base(base, child, settings.columns):
             child[KIND] = TO_NUMBER
@@ -159,7 +167,7 @@ def _visit_in_bits(packed, stacks, room, found, depth):  # type: ignore[no-untyp
 
 
 @inlined
-def _visit_in_rows(packed, stacks, room, found, depth):  # type: ignore[no-untyped-def]
+def _visit_in_rows(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Judge the next child that rows were dealt to, or the root; returns about how many entries were looked at."""
     settings, state, frames, rows = packed.settings, stacks.state, stacks.frames, stacks.rows
     child = frames[depth + 1]
@@ -174,9 +182,9 @@ def _visit_in_rows(packed, stacks, room, found, depth):  # type: ignore[no-untyp
         free = frame[FREE]
     state[NODES] += 1
     before = state[RULES]
-    lives = _judge(packed, stacks, room, found, depth + 1)
+    lives = _judge(packed, stacks, room, buffer, depth + 1)
     if state[RULES] > before:
-        write_antecedent(state, frames, depth + 1, settings.listing, rows, found)
+        write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
     if lives:
         keep_living(packed.cell, rows, child, stacks.targets[depth + 1], room.alive, free)
         if depth + 1 < settings.longest and child[COLUMN] + 1 < settings.columns:
@@ -236,17 +244,17 @@ def _go_to_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-
 
 
 @inlined
-def _buffer_sizes(stacks, found):  # type: ignore[no-untyped-def]
+def _buffer_sizes(stacks, buffer):  # type: ignore[no-untyped-def]
     """How long the buffers are that may have to grow."""
     sizes = np.zeros(PAIRS_FULL + 1, dtype=np.int64)
-    sizes[STACK_FULL], sizes[RULES_FULL], sizes[ITEMS_FULL] = len(stacks.rows), len(found.rules), len(found.items)
-    sizes[LISTS_FULL], sizes[BITS_FULL] = len(found.listed), len(stacks.bits)
+    sizes[STACK_FULL], sizes[RULES_FULL], sizes[ITEMS_FULL] = len(stacks.rows), len(buffer.rules), len(buffer.items)
+    sizes[LISTS_FULL], sizes[BITS_FULL] = len(buffer.listed), len(stacks.bits)
     sizes[STEPS_FULL], sizes[PAIRS_FULL] = len(stacks.steps), len(stacks.pairs)
     return sizes
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64[::1], int64)", allocates=False)
-def _search_within(packed, stacks, room, found, sizes, budget):  # type: ignore[no-untyped-def]
+def _search_within(packed, stacks, room, buffer, sizes, budget):  # type: ignore[no-untyped-def]
     """Go on with a search in buffers of these sizes."""
     settings, state, frames = packed.settings, stacks.state, stacks.frames
     while budget > 0:
@@ -260,7 +268,7 @@ def _search_within(packed, stacks, room, found, sizes, budget):  # type: ignore[
                 if step_to_next_child(
                     stacks.bits, stacks.steps, base, frame, frames[depth + 1], packed.ours, depth > 0, settings
                 ):
-                    work = _visit_in_bits(packed, stacks, room, found, depth)
+                    work = _visit_in_bits(packed, stacks, room, buffer, depth)
                 else:
                     state[DEPTH] -= 1
         elif depth >= 0 and frame[KIND] == TO_NUMBER:
@@ -278,7 +286,7 @@ def _search_within(packed, stacks, room, found, sizes, budget):  # type: ignore[
             most, free = min(hiding * settings.columns, settings.values), frame[FREE] if depth >= 0 else frame[END]
             full = _check_room_to_judge(state, settings, sizes, most, node[COUNT], free, hiding)
             if full == MORE:
-                work = _visit_in_rows(packed, stacks, room, found, depth)
+                work = _visit_in_rows(packed, stacks, room, buffer, depth)
                 if state[DEPTH] < 0:
                     return DONE
         budget -= work
@@ -290,9 +298,9 @@ def _search_within(packed, stacks, room, found, sizes, budget):  # type: ignore[
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
-def search_adversarial_rules(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
+def search_adversarial_rules(packed, stacks, room, buffer, budget):  # type: ignore[no-untyped-def]
     """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
 
     At depth −1 it begins: the runs of the whole table are in the first frame.
     """
-    return _search_within(packed, stacks, room, found, _buffer_sizes(stacks, found), budget)
+    return _search_within(packed, stacks, room, buffer, _buffer_sizes(stacks, buffer), budget)

@@ -32,7 +32,7 @@ class KeptEntries(NamedTuple):
     """The entries that are blanked, and room to choose others."""
 
     kept: Ints
-    place: Ints
+    list_places: Ints
     """Each entry's place among them, or −1."""
     tally: Ints
     weight: Ints
@@ -73,7 +73,7 @@ def _list_entry(kept, list_places, tally, entry):  # type: ignore[no-untyped-def
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
 def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
-    kept, list_places, tally = keeping.kept, keeping.place, keeping.tally
+    kept, list_places, tally = keeping.kept, keeping.list_places, keeping.tally
     width, total = ledger.codes.shape[1], books.total
     shown = 0
     for index in range(end - 1, begin - 1, -1):
@@ -163,7 +163,7 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
 @compile_cached("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
 def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
     """One move; whether it was kept. `did` has room for the entries that are turned."""
-    kept, list_places, tally, seed = keeping.kept, keeping.place, keeping.tally, keeping.seed
+    kept, list_places, tally, seed = keeping.kept, keeping.list_places, keeping.tally, keeping.seed
     width, total = ledger.codes.shape[1], books.total
     before, done = tally[COUNT], 0
     wanted = 1 + draw_below(seed, LARGEST)

@@ -33,12 +33,12 @@ class NodeTally(NamedTuple):
 @compile_cached(
     "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], NodeTally)"
 )
-def walk_tree(rows, weights, seen, true, classes, nodes, threshold, found):  # type: ignore[no-untyped-def]
+def walk_tree(rows, weights, seen, true, classes, nodes, threshold, node_tally):  # type: ignore[no-untyped-def]
     """Count rows and weighted classes at leaves, mark nodes where cells are missing, keep the values on both sides.
 
     The lower side is the left one, unless codes fall. Children come after their parents, so a walk ends.
     """
-    count, missing, tally, sides = found.rows, found.missing, found.tally, found.sides
+    count, missing, tally, sides = node_tally.rows, node_tally.missing, node_tally.tally, node_tally.sides
     for index in range(rows.size):
         row = rows[index]
         node = 0

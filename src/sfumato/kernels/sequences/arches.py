@@ -24,8 +24,8 @@ def count_arches(codes, element_offsets, offsets, is_member, members, arches):  
         serial += 1
         held, count = np.int64(0), np.int64(0)
         for element in range(offsets[row], offsets[row + 1]):
-            for place in range(element_offsets[element], element_offsets[element + 1]):
-                code = np.uint32(codes[place])
+            for position in range(element_offsets[element], element_offsets[element + 1]):
+                code = np.uint32(codes[position])
                 if is_member[code] and seen[code] != serial:
                     seen[code] = serial
                     held += 1

@@ -101,15 +101,15 @@ def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
 
 
 @part
-def _move_row(search, place, end, words, most):  # type: ignore[no-untyped-def]
+def _move_row(search, entry, end, words, most):  # type: ignore[no-untyped-def]
     """Copy a row to the end of a list; `most` is what the levels below can match."""
     if words == 1:
-        row = search.rows[place]
+        row = search.rows[entry]
         search.rows[end] = row
         return _Hope(popcount(~row), most + popcount(~row & search.firsts[0]))
     common = np.uint64(0)
     for word in range(words):
-        row = search.rows[place * words + word]
+        row = search.rows[entry * words + word]
         search.rows[end * words + word] = row
         common += popcount(~row)
         most += popcount(~row & search.firsts[word])
@@ -117,16 +117,16 @@ def _move_row(search, place, end, words, most):  # type: ignore[no-untyped-def]
 
 
 @part
-def _extend_row(search, place, end, masks, words, most):  # type: ignore[no-untyped-def]
+def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-untyped-def]
     """Compute the row of a node from its parent's, and put it at the end of a list."""
     if words == 1:
-        row, mask = search.rows[place], search.masks[masks]
+        row, mask = search.rows[entry], search.masks[masks]
         row = (row + (row & mask)) | (row & ~mask)
         search.rows[end] = row
         return _Hope(popcount(~row), most + popcount(~row & search.firsts[0]))
     common, carry = np.uint64(0), np.uint64(0)
     for word in range(words):
-        row, mask = search.rows[place * words + word], search.masks[masks + word]
+        row, mask = search.rows[entry * words + word], search.masks[masks + word]
         total = row + (row & mask)
         again = total + carry
         carry = np.uint64((total < row) | (again < total))
@@ -142,9 +142,9 @@ def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
     """Keep in the list those for which a path with at most so many levels below the node can win; returns its end."""
     _leave_firsts(search, levels, words)
     end = search.begins[depth]
-    for place in range(search.begins[depth], search.begins[depth + 1]):
-        which = search.listed[place]
-        hope = _move_row(search, place, end, words, min(np.uint64(levels), search.lengths[which]))
+    for entry in range(search.begins[depth], search.begins[depth + 1]):
+        which = search.listed[entry]
+        hope = _move_row(search, entry, end, words, min(np.uint64(levels), search.lengths[which]))
         search.listed[end] = which
         end += np.int64(_rate_hope(hope, search.depths[depth], search.tops[depth]) >= search.ratings[which])
     search.begins[depth + 1] = end
@@ -159,10 +159,10 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
     support, masks = np.int64(tree.supports[node]), np.int64(tree.labels[node]) * count
     _leave_firsts(search, height, words)
     end = search.begins[level]
-    for place in range(search.begins[level - 1], search.begins[level]):
-        which = search.listed[place]
+    for entry in range(search.begins[level - 1], search.begins[level]):
+        which = search.listed[entry]
         best, levels = search.ratings[which], min(np.uint64(height), search.lengths[which])
-        hope = _extend_row(search, place, end, (masks + which) * words, words, levels)
+        hope = _extend_row(search, entry, end, (masks + which) * words, words, levels)
         rating = _rate_path(hope.common, depth, support)
         if rating >= best and (rating > best or number < search.best[which]):
             search.ratings[which], search.best[which] = rating, number
@@ -206,9 +206,9 @@ def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def
         search.listed[which] = which
         for word in range(words):
             search.rows[which * words + word] = _ALL
-        for place in range(length):
-            bit = 64 * words - length + place
-            masks = (cut.labels[begin + place] * count + which) * words
+        for position in range(length):
+            bit = 64 * words - length + position
+            masks = (cut.labels[begin + position] * count + which) * words
             search.masks[masks + bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
     search.begins[0], search.begins[1], search.heights[0] = 0, count, MOST_LEVELS + 1
     search.depths[0], search.tops[0] = 0, MOST_SUPPORT
@@ -218,8 +218,8 @@ def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def
 def _empty_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def]
     """Forget the sequences."""
     for number in range(first, last):
-        for place in range(cut.offsets[number], cut.offsets[number + 1]):
-            masks = (cut.labels[place] * (last - first) + number - first) * words
+        for position in range(cut.offsets[number], cut.offsets[number + 1]):
+            masks = (cut.labels[position] * (last - first) + number - first) * words
             for word in range(words):
                 search.masks[masks + word] = 0
 

@@ -25,13 +25,13 @@ class LabelPairs(NamedTuple):
 @compile_cached("boolean(int32[::1], int64, int64, int32[::1], int64, int64)")
 def _is_within(labels, begin, end, outer, outer_begin, outer_end):  # type: ignore[no-untyped-def]
     """Whether one sequence is a subsequence of another."""
-    place = outer_begin
+    position = outer_begin
     for inner in range(begin, end):
-        while place < outer_end and outer[place] != labels[inner]:
-            place += 1
-        if place == outer_end:
+        while position < outer_end and outer[position] != labels[inner]:
+            position += 1
+        if position == outer_end:
             return False
-        place += 1
+        position += 1
     return True
 
 
@@ -39,7 +39,7 @@ def _is_within(labels, begin, end, outer, outer_begin, outer_end):  # type: igno
 def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[no-untyped-def]
     """The length of each pair's longest common subsequence; `masks` has a row of zeros for each label."""
     row = np.empty(masks.shape[1], dtype=np.uint64)
-    one = np.uint64(1)
+    unit = np.uint64(1)
     for number in range(first, last):
         begin, end = pairs.offsets[number], pairs.offsets[number + 1]
         other_begin, other_end = pairs.other_offsets[number], pairs.other_offsets[number + 1]
@@ -48,10 +48,10 @@ def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[
             continue
         words = (end - begin + 63) // 64
         row[:words] = ~np.uint64(0)
-        for place in range(begin, end):
-            masks[pairs.labels[place], (place - begin) // 64] |= one << np.uint64((place - begin) % 64)
-        for place in range(other_begin, other_end):
-            mask = masks[pairs.other_labels[place]]
+        for position in range(begin, end):
+            masks[pairs.labels[position], (position - begin) // 64] |= unit << np.uint64((position - begin) % 64)
+        for position in range(other_begin, other_end):
+            mask = masks[pairs.other_labels[position]]
             carry = np.uint64(0)
             for word in range(words):
                 total = row[word] + (row[word] & mask[word])
@@ -63,5 +63,5 @@ def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[
         for word in range(words):
             matched += popcount(~row[word])
         lengths[number] = np.int64(matched)
-        for place in range(begin, end):
-            masks[pairs.labels[place], :words] = np.uint64(0)
+        for position in range(begin, end):
+            masks[pairs.labels[position], :words] = np.uint64(0)

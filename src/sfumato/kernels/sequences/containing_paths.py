@@ -36,19 +36,19 @@ def count_containing_paths(tree, labels, offsets, first, last, enough, counts): 
     for number in range(first, last):
         begin, length = offsets[number], offsets[number + 1] - offsets[number]
         missing[length] = 0
-        for place in range(length - 1, -1, -1):
-            missing[place] = missing[place + 1] | np.uint64(1) << np.uint64(labels[begin + place] % 64)
+        for position in range(length - 1, -1, -1):
+            missing[position] = missing[position + 1] | np.uint64(1) << np.uint64(labels[begin + position] % 64)
         total, node = 0, 1
         while node < len(tree.labels) and total < enough:
             depth = tree.depths[node]
-            place = matched[depth - 1]
-            if missing[place] & ~tree.below[node]:
+            position = matched[depth - 1]
+            if missing[position] & ~tree.below[node]:
                 node = tree.ends[node]
                 continue
-            place += tree.labels[node] == labels[begin + place]
-            matched[depth] = place
-            if place == length:
+            position += tree.labels[node] == labels[begin + position]
+            matched[depth] = position
+            if position == length:
                 total += tree.supports[node]  # so does everything below
-            skips = place + tree.heights[node] < length or place == length
+            skips = position + tree.heights[node] < length or position == length
             node = tree.ends[node] if skips else node + 1
         counts[number] = total

@@ -72,10 +72,10 @@ def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type
     for row in range(offsets.shape[0] - 1):
         first, size = offsets[row], offsets[row + 1] - offsets[row]
         before, now = np.int64(0), half
-        found = size >= count
+        is_match = size >= count
         step = np.int64(0)
-        while found and step < count:
-            found = False
+        while is_match and step < count:
+            is_match = False
             reached = np.int64(-1)
             for position in range(size):
                 if step == 0:
@@ -101,7 +101,7 @@ def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type
                         pattern.starts[step + 1],
                     ):
                         latest[now + position] = np.int32(begin)
-                        found = True
+                        is_match = True
             before, now = now, before
             step += 1
-        flags[row] = found
+        flags[row] = is_match

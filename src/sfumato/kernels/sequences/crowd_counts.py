@@ -31,13 +31,13 @@ class SpelledRows(NamedTuple):
 @compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
 def is_element_inside(inner, element, outer, other):  # type: ignore[no-untyped-def]
     """Whether every item of an element is in another one."""
-    place, end = outer.element_offsets[other], outer.element_offsets[other + 1]
+    position, end = outer.element_offsets[other], outer.element_offsets[other + 1]
     for index in range(inner.element_offsets[element], inner.element_offsets[element + 1]):
-        while place < end and outer.codes[place] < inner.codes[index]:
-            place += 1
-        if place == end or outer.codes[place] != inner.codes[index]:
+        while position < end and outer.codes[position] < inner.codes[index]:
+            position += 1
+        if position == end or outer.codes[position] != inner.codes[index]:
             return False
-        place += 1
+        position += 1
     return True
 
 
@@ -46,14 +46,14 @@ def is_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
     """Whether a sequence of `inner` is a subsequence of one of `outer`."""
     if inner.marks[row] & ~outer.marks[other]:
         return False
-    place, end = outer.offsets[other], outer.offsets[other + 1]
+    position, end = outer.offsets[other], outer.offsets[other + 1]
     for element in range(inner.offsets[row], inner.offsets[row + 1]):
         left = inner.offsets[row + 1] - element
-        while end - place >= left and not is_element_inside(inner, element, outer, place):
-            place += 1
-        if end - place < left:
+        while end - position >= left and not is_element_inside(inner, element, outer, position):
+            position += 1
+        if end - position < left:
             return False
-        place += 1
+        position += 1
     return True
 
 
@@ -62,22 +62,22 @@ def is_list_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
     """The same where all elements are single items."""
     if inner.marks[row] & ~outer.marks[other]:
         return False
-    place, end = outer.offsets[other], outer.offsets[other + 1]
+    position, end = outer.offsets[other], outer.offsets[other + 1]
     for element in range(inner.offsets[row], inner.offsets[row + 1]):
         stop, code = end - (inner.offsets[row + 1] - element), inner.codes[element]
-        while place <= stop and outer.codes[place] != code:
-            place += 1
-        if place > stop:
+        while position <= stop and outer.codes[position] != code:
+            position += 1
+        if position > stop:
             return False
-        place += 1
+        position += 1
     return True
 
 
 @compile_cached("boolean(int32[::1], int64, int64, int64)")
-def is_repeated(numbers, one, other, length):  # type: ignore[no-untyped-def]
+def is_repeated(numbers, begin, other, length):  # type: ignore[no-untyped-def]
     """Whether some numbers stand in another place, too."""
-    for place in range(length):  # noqa: SIM110  (a generator does not compile)
-        if numbers[one + place] != numbers[other + place]:
+    for step in range(length):  # noqa: SIM110  (a generator does not compile)
+        if numbers[begin + step] != numbers[other + step]:
             return False
     return True
 
@@ -88,8 +88,8 @@ def find_first_equals(numbers, bounds, slots, firsts):  # type: ignore[no-untype
     for row in range(firsts.shape[0]):
         begin, length = bounds[row], bounds[row + 1] - bounds[row]
         spread = np.uint64(length)
-        for place in range(begin, begin + length):
-            spread = (spread + np.uint64(numbers[place] + 2)) * np.uint64(0xD6E8FEB86659FD93)
+        for position in range(begin, begin + length):
+            spread = (spread + np.uint64(numbers[position] + 2)) * np.uint64(0xD6E8FEB86659FD93)
             spread ^= spread >> np.uint64(32)
         slot = np.int64(spread & np.uint64(slots.shape[0] - 1))
         while slots[slot] >= 0:
@@ -107,8 +107,8 @@ def pack_beginnings(numbers, begins, ends, width, keys):  # type: ignore[no-unty
     """The first numbers of each row as one word that is ordered like them."""
     for row in range(begins.shape[0]):
         key = np.uint64(0)
-        for place in range(64 // width):
-            index = begins[row] + place
+        for step in range(64 // width):
+            index = begins[row] + step
             key = (key << np.uint64(width)) | np.uint64(numbers[index] + 2 if index < ends[row] else 0)
         keys[row] = key
 

@@ -27,8 +27,8 @@ class DistinctRows(NamedTuple):
 @part
 def _hash_row(codes, begin, end):  # type: ignore[no-untyped-def]
     mixed = np.uint64(end - begin)
-    for place in range(begin, end):
-        mixed = (mixed ^ np.uint64(np.uint32(codes[place]))) * np.uint64(0x9E3779B97F4A7C15)
+    for position in range(begin, end):
+        mixed = (mixed ^ np.uint64(np.uint32(codes[position]))) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
     return mixed
 
@@ -37,8 +37,8 @@ def _hash_row(codes, begin, end):  # type: ignore[no-untyped-def]
 def _is_equal(codes, begin, end, other, other_end):  # type: ignore[no-untyped-def]
     if end - begin != other_end - other:
         return False
-    for place in range(end - begin):  # noqa: SIM110  (a generator does not compile)
-        if codes[begin + place] != codes[other + place]:
+    for step in range(end - begin):  # noqa: SIM110  (a generator does not compile)
+        if codes[begin + step] != codes[other + step]:
             return False
     return True
 

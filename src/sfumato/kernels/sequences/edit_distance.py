@@ -21,45 +21,49 @@ class LabelRows(NamedTuple):
 
 
 @part
-def _measure_short(before, first, first_end, after, other, other_end, masks):  # type: ignore[no-untyped-def]
+def _measure_short(original, first, first_end, published, other, other_end, masks):  # type: ignore[no-untyped-def]
     """The distance of a stretch from one of 1 to 64 labels, a column of the dynamic program at a time (Hyyrö 2003)."""
     unit = np.uint64(1)
-    for place in range(other, other_end):
-        masks[after.labels[place]] |= unit << np.uint64(place - other)
+    for position in range(other, other_end):
+        masks[published.labels[position]] |= unit << np.uint64(position - other)
     last = unit << np.uint64(other_end - other - 1)
     rises, falls, distance = ~np.uint64(0), np.uint64(0), other_end - other
     for index in range(first, first_end):
-        equal = masks[before.labels[index]]
+        equal = masks[original.labels[index]]
         level = (((equal & rises) + rises) ^ rises) | equal
         up, down = falls | ~(level | rises), rises & level
         distance += np.int64((up & last) != 0) - np.int64((down & last) != 0)
         up, down = (up << unit) | unit, down << unit
         diagonal = equal | falls
         rises, falls = down | ~(diagonal | up), up & diagonal
-    for place in range(other, other_end):
-        masks[after.labels[place]] = 0
+    for position in range(other, other_end):
+        masks[published.labels[position]] = 0
     return distance
 
 
 @compile_cached("void(LabelRows, LabelRows, int64[::1], int64[::1], uint64[::1], int64[::1])")
-def measure_edit_distances(before, after, owners, costs, masks, distances):  # type: ignore[no-untyped-def]
-    """The distance of each sequence after from its owner before; `costs` has room for the longest after and one more.
+def measure_edit_distances(original, published, owners, costs, masks, distances):  # type: ignore[no-untyped-def]
+    """The distance of each published sequence from its owner's; `costs` has room for the longest and one more.
 
     `masks` has a zero for each label. Equal beginnings and ends cost nothing and are passed over: most releases change
     little.
     """
     for row in range(owners.shape[0]):
-        first, first_end = before.offsets[owners[row]], before.offsets[owners[row] + 1]
-        other, other_end = after.offsets[row], after.offsets[row + 1]
-        while first < first_end and other < other_end and before.labels[first] == after.labels[other]:
+        first, first_end = original.offsets[owners[row]], original.offsets[owners[row] + 1]
+        other, other_end = published.offsets[row], published.offsets[row + 1]
+        while first < first_end and other < other_end and original.labels[first] == published.labels[other]:
             first += 1
             other += 1
-        while first < first_end and other < other_end and before.labels[first_end - 1] == after.labels[other_end - 1]:
+        while (
+            first < first_end
+            and other < other_end
+            and original.labels[first_end - 1] == published.labels[other_end - 1]
+        ):
             first_end -= 1
             other_end -= 1
         width = other_end - other
         if 0 < width <= 64:
-            distances[row] = _measure_short(before, first, first_end, after, other, other_end, masks)
+            distances[row] = _measure_short(original, first, first_end, published, other, other_end, masks)
             continue
         for column in range(width + 1):
             costs[column] = column
@@ -67,7 +71,7 @@ def measure_edit_distances(before, after, owners, costs, masks, distances):  # t
             diagonal = costs[0]
             costs[0] += 1
             for column in range(1, width + 1):
-                replaced = diagonal + (before.labels[index] != after.labels[other + column - 1])
+                replaced = diagonal + (original.labels[index] != published.labels[other + column - 1])
                 diagonal = costs[column]
                 costs[column] = min(replaced, min(diagonal, costs[column - 1]) + 1)
         distances[row] = costs[width]

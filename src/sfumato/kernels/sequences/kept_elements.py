@@ -31,7 +31,7 @@ class ComparedRows(NamedTuple):
 @compile_cached("int64(ComparedRows, int64, uint64[:,::1], uint64[::1])")
 def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
     """The length for one sequence; `masks` has a row of zeros for each number, and gets them back."""
-    one = np.uint64(1)
+    unit = np.uint64(1)
     begin, end = rows.original_offsets[rows.owners[row]], rows.original_offsets[rows.owners[row] + 1]
     first, last = rows.offsets[row], rows.offsets[row + 1]
     same = np.int64(0)  # what both begin or end with is common
@@ -42,22 +42,22 @@ def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
     if begin == end or first == last:
         return same
     words = (end - begin + 63) // 64
-    for place in range(begin, end):
-        masks[rows.originals[place], (place - begin) // 64] |= one << np.uint64((place - begin) % 64)
+    for position in range(begin, end):
+        masks[rows.originals[position], (position - begin) // 64] |= unit << np.uint64((position - begin) % 64)
     steps[:words] = np.uint64(0)
-    for place in range(first, last):
-        mask = masks[rows.elements[place]]
-        shifted_in, borrow = one, np.uint64(0)
+    for position in range(first, last):
+        mask = masks[rows.elements[position]]
+        shifted_in, borrow = unit, np.uint64(0)
         for word in range(words):
             held = steps[word] | mask[word]
-            taken = (steps[word] << one) | shifted_in
+            taken = (steps[word] << unit) | shifted_in
             shifted_in = steps[word] >> np.uint64(63)
             rest = held - taken
             left = rest - borrow
             borrow = np.uint64(held < taken or rest < borrow)
             steps[word] = held & (left ^ held)
-    for place in range(begin, end):
-        masks[rows.originals[place], (place - begin) // 64] = np.uint64(0)
+    for position in range(begin, end):
+        masks[rows.originals[position], (position - begin) // 64] = np.uint64(0)
     length = np.uint64(0)
     for word in range(words):
         length += popcount(steps[word])

@@ -97,8 +97,8 @@ def count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
 def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
     """The item among some points that the fewest rows hold."""
     rarest = traces.points[begin]
-    for place in range(begin, end):
-        point = traces.points[place]
+    for position in range(begin, end):
+        point = traces.points[position]
         if index.offsets[point + 1] - index.offsets[point] < index.offsets[rarest + 1] - index.offsets[rarest]:
             rarest = point
     return np.int64(rarest)
@@ -108,10 +108,10 @@ def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
 def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
     """Give each point a bit in the mask of its item; returns the bits that a sketch has for these items."""
     sketch = np.uint64(0)
-    for place in range(begin, end):
-        point = traces.points[place]
+    for position in range(begin, end):
+        point = traces.points[position]
         if point >= 0:
-            masks[point] |= np.uint64(1) << np.uint64(place - begin)
+            masks[point] |= np.uint64(1) << np.uint64(position - begin)
             sketch |= np.uint64(1) << np.uint64(point & 63)
     return sketch
 
@@ -138,8 +138,8 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, orde
         if holds_all:
             rarest = _find_rarest(traces, begin, end, index)
             first, last = index.offsets[rarest], index.offsets[rarest + 1]
-        for place in range(first, last):
-            row = index.rows[place] if holds_all else np.int64(place)
+        for position in range(first, last):
+            row = index.rows[position] if holds_all else np.int64(position)
             # Each item that a row lacks is at least one point that it does not hold.
             lacking = np.int64(popcount(wanted & ~index.sketches[row]))
             if end - begin - lacking < max(most, np.int64(1)):
@@ -153,6 +153,6 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, orde
                 if holds_all and rows >= enough:
                     break
         best.most[person], best.rows[person], best.holds_own[person] = most, rows, holds_own
-        for place in range(begin, end):
-            if traces.points[place] >= 0:
-                masks[traces.points[place]] = nothing
+        for position in range(begin, end):
+            if traces.points[position] >= 0:
+                masks[traces.points[position]] = nothing

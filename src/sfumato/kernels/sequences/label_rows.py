@@ -39,17 +39,17 @@ def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
 @compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")
 def _copy_rows(labels, offsets, rows, selected, target):  # type: ignore[no-untyped-def]
     for number in range(rows.shape[0]):
-        begin, place = offsets[rows[number]], selected[number]
-        for step in range(selected[number + 1] - place):
-            target[place + step] = labels[begin + step]
+        begin, start = offsets[rows[number]], selected[number]
+        for step in range(selected[number + 1] - start):
+            target[start + step] = labels[begin + step]
 
 
 @compile_kernel(f"void({_CODES}, {_INTS}, uint64[::1], uint64[::1])")
 def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
     for row in range(marks.shape[0]):
         held = np.uint64(0)
-        for place in range(offsets[row], offsets[row + 1]):
-            held |= bits[labels[place]]
+        for position in range(offsets[row], offsets[row + 1]):
+            held |= bits[labels[position]]
         marks[row] = held
 
 
@@ -58,6 +58,6 @@ def spell_rows(labels, parents, nodes, offsets, target):  # type: ignore[no-unty
     """Write the labels from the root of a tree to each of some nodes."""
     for number in range(nodes.shape[0]):
         node = nodes[number]
-        for place in range(offsets[number + 1] - 1, offsets[number] - 1, -1):
-            target[place] = labels[node]
+        for position in range(offsets[number + 1] - 1, offsets[number] - 1, -1):
+            target[position] = labels[node]
             node = parents[node]

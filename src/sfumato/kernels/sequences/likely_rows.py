@@ -61,17 +61,17 @@ def count_ordered_draws(offsets, element_offsets, codes, row, points, marked, wa
     ways[0] = 1.0
     for element in range(offsets[row], offsets[row + 1]):
         begin, end = element_offsets[element], element_offsets[element + 1]
-        for place in range(many - 1, -1, -1):
-            if ways[place] == 0.0:
+        for point in range(many - 1, -1, -1):
+            if ways[point] == 0.0:
                 continue
             chance = 0.0
             for index in range(begin, end):
-                if codes[index] == points.codes[place]:
+                if codes[index] == points.codes[point]:
                     chance += 1.0
                 elif codes[index] == marked.mark:
-                    chance += marked.chances[points.codes[place]]
+                    chance += marked.chances[points.codes[point]]
             if chance:
-                ways[place + 1] += ways[place] * chance / (end - begin)
+                ways[point + 1] += ways[point] * chance / (end - begin)
     return ways[many]
 
 
@@ -162,12 +162,12 @@ def find_short_rows(offsets, element_offsets, codes, weights, points, masks, ord
 def _count_kinds(points):  # type: ignore[no-untyped-def]
     """Fill in the distinct points and how often each is known; returns how many there are."""
     kinds = np.int64(0)
-    for place in range(points.codes.shape[0]):
+    for point in range(points.codes.shape[0]):
         kind = np.int64(0)
-        while kind < kinds and points.distinct[kind] != points.codes[place]:
+        while kind < kinds and points.distinct[kind] != points.codes[point]:
             kind += 1
         if kind == kinds:
-            points.distinct[kind], points.times[kind] = points.codes[place], 0
+            points.distinct[kind], points.times[kind] = points.codes[point], 0
             kinds += 1
         points.times[kind] += 1
     return kinds
@@ -182,9 +182,9 @@ def find_likeliest_rows(offsets, element_offsets, codes, weights, sketches, know
     unit = np.uint64(1)
     distinct, times, counts = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
     for person in range(known.own.shape[0]):
-        drawn = known.points[known.offsets[person] : known.offsets[person + 1]]
-        kinds = _count_kinds(DrawnPoints(drawn, distinct, times, counts))
-        points = DrawnPoints(drawn, distinct[:kinds], times[:kinds], counts[:kinds])
+        draws = known.points[known.offsets[person] : known.offsets[person + 1]]
+        kinds = _count_kinds(DrawnPoints(draws, distinct, times, counts))
+        points = DrawnPoints(draws, distinct[:kinds], times[:kinds], counts[:kinds])
         wanted, is_known = np.uint64(0), True
         for code in points.distinct:
             is_known = is_known and code >= 0
@@ -196,9 +196,9 @@ def find_likeliest_rows(offsets, element_offsets, codes, weights, sketches, know
                 offsets, element_offsets, codes, weights, sketches, wanted, points, marked, ordered, own
             )
         if likely.rows == 0:
-            for place in range(drawn.shape[0]):
-                if drawn[place] >= 0:
-                    masks[drawn[place]] |= unit << np.uint64(place)
+            for point in range(draws.shape[0]):
+                if draws[point] >= 0:
+                    masks[draws[point]] |= unit << np.uint64(point)
             likely = find_short_rows(offsets, element_offsets, codes, weights, points, masks, ordered, own)
             for code in points.distinct:
                 if code >= 0:

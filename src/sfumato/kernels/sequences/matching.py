@@ -57,8 +57,8 @@ def _fits(elements, element, pattern, index):  # type: ignore[no-untyped-def]
     """Whether an element holds all items of one of the pattern's."""
     for wanted in range(pattern.offsets[index], pattern.offsets[index + 1]):
         held = False
-        for place in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
-            held |= elements.alive[place] and elements.codes[place] == pattern.codes[wanted]
+        for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
+            held |= elements.alive[item] and elements.codes[item] == pattern.codes[wanted]
         if not held:
             return False
     return True
@@ -71,8 +71,8 @@ def lay_grid(elements, first, last, pattern):  # type: ignore[no-untyped-def]
     count = 0
     for element in range(first, last):
         held = elements.in_place
-        for place in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
-            held |= elements.alive[place]
+        for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
+            held |= elements.alive[item]
         if held:
             places[count] = element
             count += 1
@@ -92,16 +92,16 @@ def _count_forward(grid, first, last, from_first, max_gap):  # type: ignore[no-u
     for position in range(first, last):
         grid.forward[0, position] = grid.fits[0, position] and (not from_first or position == first)
     for index in range(1, size):
-        before = 0.0
+        ways = 0.0
         for position in range(first, last):
             if position - first > max_gap:  # a running sum minus what is too far would not be exact
-                before = 0.0
+                ways = 0.0
                 if grid.fits[index, position]:
                     for earlier in range(max(first, position - 1 - max_gap), position):
-                        before += grid.forward[index - 1, earlier]
+                        ways += grid.forward[index - 1, earlier]
             elif position > first:
-                before += grid.forward[index - 1, position - 1]
-            grid.forward[index, position] = before if grid.fits[index, position] else 0.0
+                ways += grid.forward[index - 1, position - 1]
+            grid.forward[index, position] = ways if grid.fits[index, position] else 0.0
     total = 0.0
     for position in range(first, last):
         total += grid.forward[size - 1, position]
@@ -115,16 +115,16 @@ def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
     for position in range(first, last):
         grid.backward[size - 1, position] = grid.fits[size - 1, position]
     for index in range(size - 2, -1, -1):
-        after = 0.0
+        ways = 0.0
         for position in range(last - 1, first - 1, -1):
             if last - 1 - position > max_gap:
-                after = 0.0
+                ways = 0.0
                 if grid.fits[index, position]:
                     for later in range(position + 1, min(last, position + 2 + max_gap)):
-                        after += grid.backward[index + 1, later]
+                        ways += grid.backward[index + 1, later]
             elif position < last - 1:
-                after += grid.backward[index + 1, position + 1]
-            grid.backward[index, position] = after if grid.fits[index, position] else 0.0
+                ways += grid.backward[index + 1, position + 1]
+            grid.backward[index, position] = ways if grid.fits[index, position] else 0.0
     for index in range(size):
         for position in range(first, last):
             if grid.forward[index, position] > 0 and grid.backward[index, position] > 0:
@@ -144,10 +144,10 @@ def count_in_grid(grid, pattern, through):  # type: ignore[no-untyped-def]
     for first in range(count):
         if grid.fits[0, first]:
             last = min(count, first + pattern.window)
-            found = _count_forward(grid, first, last, True, pattern.max_gap)
-            if through and found > 0:
+            matches = _count_forward(grid, first, last, True, pattern.max_gap)
+            if through and matches > 0:
                 _count_backward(grid, first, last, pattern.max_gap)
-            total += found
+            total += matches
     return total
 
 
@@ -172,10 +172,10 @@ def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-unt
         for position in range(grid.fits.shape[1]):
             if grid.through[index, position] > 0:
                 element = grid.places[position]
-                for place in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
+                for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
                     for wanted in range(pattern.offsets[index], pattern.offsets[index + 1]):
-                        if elements.alive[place] and elements.codes[place] == pattern.codes[wanted]:
-                            weights[place - begin] += grid.through[index, position]
+                        if elements.alive[item] and elements.codes[item] == pattern.codes[wanted]:
+                            weights[item - begin] += grid.through[index, position]
     return total
 
 
@@ -188,30 +188,30 @@ def weigh_single_items(elements, begin, end, pattern, weights):  # type: ignore[
     """
     size = len(pattern.codes)
     hits, forward = np.empty(end - begin, dtype=np.int64), np.empty((end - begin, size))
-    before, count = np.zeros(size + 1), 0
-    before[0] = 1.0
-    for place in range(begin, end):
-        code, is_hit = elements.codes[place], False
+    beginnings, count = np.zeros(size + 1), 0
+    beginnings[0] = 1.0
+    for item in range(begin, end):
+        code, is_hit = elements.codes[item], False
         for index in range(size - 1, -1, -1):  # an item is one element of a match only
             forward[count, index] = 0.0
-            if pattern.codes[index] == code and elements.alive[place]:
+            if pattern.codes[index] == code and elements.alive[item]:
                 is_hit = True
-                forward[count, index] = before[index]
-                before[index + 1] += before[index]
-        hits[count] = place
+                forward[count, index] = beginnings[index]
+                beginnings[index + 1] += beginnings[index]
+        hits[count] = item
         count += is_hit
-    total = before[size]
-    after = np.zeros(size + 1)
-    after[size] = 1.0
+    total = beginnings[size]
+    endings = np.zeros(size + 1)
+    endings[size] = 1.0
     for number in range(count - 1 if total > 0 else -1, -1, -1):
         code = elements.codes[hits[number]]
         for index in range(size):
             if pattern.codes[index] == code:
-                ways = after[index + 1]
+                ways = endings[index + 1]
                 if forward[number, index] > 0 and ways > 0:
                     weights[hits[number] - begin] += forward[number, index] * ways
                 if index:
-                    after[index] += ways
+                    endings[index] += ways
     return total
 
 

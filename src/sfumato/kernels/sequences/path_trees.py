@@ -102,24 +102,24 @@ def _order_children(groups, count):  # type: ignore[no-untyped-def]
 @part
 def _lay_out_groups(groups, merged):  # type: ignore[no-untyped-def]
     """Put the groups in preorder."""
-    place, level, group = np.int64(1), np.int64(1), np.int64(groups.eldest[0])
+    position, level, group = np.int64(1), np.int64(1), np.int64(groups.eldest[0])
     while group:
-        groups.places[group] = place
-        merged.labels[place], merged.levels[place] = groups.labels[group], level
-        merged.heights[place], merged.nodes[place] = groups.heights[group], groups.nodes[group]
-        merged.depths[place], merged.supports[place] = groups.depths[group], groups.supports[group]
-        merged.tops[place] = groups.tops[group]
-        place += 1
+        groups.places[group] = position
+        merged.labels[position], merged.levels[position] = groups.labels[group], level
+        merged.heights[position], merged.nodes[position] = groups.heights[group], groups.nodes[group]
+        merged.depths[position], merged.supports[position] = groups.depths[group], groups.supports[group]
+        merged.tops[position] = groups.tops[group]
+        position += 1
         if groups.eldest[group]:
             group = np.int64(groups.eldest[group])
             level += 1
             continue
         while group and groups.younger[group] == 0:
-            merged.ends[groups.places[group]] = place
+            merged.ends[groups.places[group]] = position
             group = np.int64(groups.parents[group])
             level -= 1
         if group:
-            merged.ends[groups.places[group]] = place
+            merged.ends[groups.places[group]] = position
             group = np.int64(groups.younger[group])
 
 

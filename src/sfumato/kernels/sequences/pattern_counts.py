@@ -39,12 +39,12 @@ def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, count
                 places = np.concatenate((places[:end], np.empty(2 * end, dtype=np.int64)))
             top, code = end, patterns[first + depth]
             for entry in range(begin, end):
-                row, place = rows[entry], places[entry]
+                row, position = rows[entry], places[entry]
                 stop = ends[row]
-                while place < stop and codes[place] != code:
-                    place += 1
-                if place < stop:
-                    rows[top], places[top] = row, place + 1
+                while position < stop and codes[position] != code:
+                    position += 1
+                if position < stop:
+                    rows[top], places[top] = row, position + 1
                     top += 1
             begins[depth + 2] = top
         depth = length

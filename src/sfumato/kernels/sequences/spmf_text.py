@@ -74,24 +74,24 @@ def _read_word(raw, begin):  # type: ignore[no-untyped-def]
 def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
     """Read one sequence from each line that is not empty."""
     nothing = PlainCounts(np.int64(0), np.int64(0), np.int64(0))  # type: ignore[arg-type]
-    items, elements, sequences, place = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    items, elements, sequences, position = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     room.element_offsets[0], room.offsets[0] = 0, 0
     is_open, is_closed = False, False  # a line has begun; its -2 was read
-    while place < raw.shape[0]:
-        if _is_blank(raw[place]):
-            place += 1
+    while position < raw.shape[0]:
+        if _is_blank(raw[position]):
+            position += 1
             continue
-        if raw[place] == 10:
+        if raw[position] == 10:
             if is_open and not is_closed:
                 return nothing
             is_open, is_closed = False, False
-            place += 1
+            position += 1
             continue
-        word = _read_word(raw, place)
+        word = _read_word(raw, position)
         has_items = items > room.element_offsets[elements]
         if is_closed or word.kind == _UNKNOWN or (has_items != (word.kind == _ELEMENT_END) and word.kind != _ITEM):
             return nothing
-        is_open, place = True, word.end
+        is_open, position = True, word.end
         if word.kind == _ITEM:
             room.numbers[items] = np.int32(word.number)
             items += 1
@@ -111,8 +111,8 @@ def spell_sequences_of_items(codes, offsets, letters, bounds, text):  # type: ig
     """Write the letters of each item of each sequence, and those after the last item at its end."""
     filled, last = np.int64(0), bounds.shape[0] - 2
     for row in range(offsets.shape[0] - 1):
-        for place in range(offsets[row], offsets[row + 1] + 1):
-            word = np.int64(codes[place]) if place < offsets[row + 1] else last
+        for position in range(offsets[row], offsets[row + 1] + 1):
+            word = np.int64(codes[position]) if position < offsets[row + 1] else last
             for letter in range(bounds[word], bounds[word + 1]):
                 text[filled] = letters[letter]
                 filled += 1

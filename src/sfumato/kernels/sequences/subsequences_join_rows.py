@@ -27,7 +27,7 @@ def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-d
     """Fill in all that follows from the masks of a row's elements, the last first; returns the next occurrence."""
     behind = np.uint64(0)
     for token in range(end - 1, begin - 1, -1):
-        rows.after[token] = behind
+        rows.followers[token] = behind
         rows.begins[token] = np.uint32(occurrence)
         behind |= rows.masks[token]
         left = rows.masks[token] & ~HOLDS
@@ -47,14 +47,14 @@ def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-d
 @part
 def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
     """Note the first element with each item of a row."""
-    left = rows.after[begin] | rows.masks[begin]
+    left = rows.followers[begin] | rows.masks[begin]
     token = begin
     while left:
-        found = rows.masks[token] & left
-        left ^= found
-        while found:
-            item = np.int64(find_lowest_bit(found))
-            found &= found - np.uint64(1)
+        items = rows.masks[token] & left
+        left ^= items
+        while items:
+            item = np.int64(find_lowest_bit(items))
+            items &= items - np.uint64(1)
             entry = cursor[item]
             tasks.tokens[entry] = np.uint32(token)
             cursor[item] = entry + 1
@@ -89,7 +89,7 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
         begin, end = tasks.starts[item], tasks.starts[item + 1]
         first = 2 * JOINING * item
         rows.followed[item], rows.joined[item] = 0, 0
-        count_extensions(rows.after, tasks.tokens, begin, end, items, tally, stack.planes)
+        count_extensions(rows.followers, tasks.tokens, begin, end, items, tally, stack.planes)
         for other in range(items):
             rows.pairs[first + other] = tally[other]
             rows.followed[item] |= np.uint64(tally[other] >= least) << np.uint64(other)

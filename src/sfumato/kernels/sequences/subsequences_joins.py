@@ -43,7 +43,7 @@ class JoinRows(NamedTuple):
 
     masks: Words
     """For each token, an element: its items, and whether it `HOLDS`."""
-    after: Words
+    followers: Words
     """And the items of the elements after it in its row."""
     begins: Unsigned
     """And where its occurrences begin, one for each of its items."""
@@ -118,7 +118,7 @@ class JoinPattern(NamedTuple):
 def _list_joinable(rows, token, lasts, wanted):  # type: ignore[no-untyped-def]
     """Those of some items that can join the last element of a pattern in one row."""
     joinable = rows.masks[token]
-    while rows.after[token] & lasts == lasts:
+    while rows.followers[token] & lasts == lasts:
         token += 1
         if rows.masks[token] & lasts == lasts:
             joinable |= rows.masks[token]
@@ -145,11 +145,11 @@ def _count_joined(rows, stack, pattern, items):  # type: ignore[no-untyped-def]
             tally[JOINING + item] = tally[item]
         return
     for entry in range(begin, end):
-        found = _list_joinable(rows, np.int64(stack.tokens[entry]), pattern.lasts, pattern.joins)
-        joinable[entry - begin] = found
-        while found:
-            tally[JOINING + np.int64(find_lowest_bit(found))] += 1
-            found &= found - np.uint64(1)
+        joins = _list_joinable(rows, np.int64(stack.tokens[entry]), pattern.lasts, pattern.joins)
+        joinable[entry - begin] = joins
+        while joins:
+            tally[JOINING + np.int64(find_lowest_bit(joins))] += 1
+            joins &= joins - np.uint64(1)
 
 
 @part
@@ -167,23 +167,23 @@ def _count_children(state, rows, stack, pattern):  # type: ignore[no-untyped-def
     if pattern.joins:
         _count_joined(rows, stack, pattern, items)
     if pattern.follows:
-        count_extensions(rows.after, stack.tokens, pattern.begin, pattern.end, items, tally, stack.planes)
+        count_extensions(rows.followers, stack.tokens, pattern.begin, pattern.end, items, tally, stack.planes)
     else:
         for item in range(items):
             tally[item] = 0
 
 
 @part
-def _push(rows, stack, found, token, first):  # type: ignore[no-untyped-def]
+def _push(rows, stack, items, token, first):  # type: ignore[no-untyped-def]
     """Write an entry of each of some children, if anything may extend it there, to where its tally points."""
-    behind = rows.after[token]
+    behind = rows.followers[token]
     around = behind | rows.masks[token]
-    while found:
-        number = first + np.int64(find_lowest_bit(found))
-        found &= found - np.uint64(1)
-        place = stack.tally[number]
-        stack.tokens[place] = np.uint32(token)
-        stack.tally[number] = place + (
+    while items:
+        number = first + np.int64(find_lowest_bit(items))
+        items &= items - np.uint64(1)
+        entry = stack.tally[number]
+        stack.tokens[entry] = np.uint32(token)
+        stack.tally[number] = entry + (
             ((behind & stack.wanted_follows[number]) | (around & stack.wanted_joins[number])) != 0
         )
 
@@ -192,25 +192,25 @@ def _push(rows, stack, found, token, first):  # type: ignore[no-untyped-def]
 def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: ignore[no-untyped-def]
     """Write the entries of the children that have any: the first element that each item follows or joins in."""
     for entry in range(pattern.begin, pattern.end):
-        token, place = np.int64(stack.tokens[entry]), entry - pattern.begin
+        token, index = np.int64(stack.tokens[entry]), entry - pattern.begin
         joins = np.uint64(0)
         if pushed_joins:
-            joins = rows.joining[stack.occurrences[place]] if pattern.item >= 0 else stack.joinable[place]
+            joins = rows.joining[stack.occurrences[index]] if pattern.item >= 0 else stack.joinable[index]
             joins &= pushed_joins
-            found = rows.masks[token] & joins
-            joins ^= found
-            _push(rows, stack, found, token, JOINING)
-        follows = rows.after[token] & pushed_follows
+            items = rows.masks[token] & joins
+            joins ^= items
+            _push(rows, stack, items, token, JOINING)
+        follows = rows.followers[token] & pushed_follows
         while follows | joins:
             token += 1
             mask = rows.masks[token]
-            found = mask & follows
-            follows ^= found
-            _push(rows, stack, found, token, np.int64(0))
+            items = mask & follows
+            follows ^= items
+            _push(rows, stack, items, token, np.int64(0))
             if joins and mask & pattern.lasts == pattern.lasts:
-                found = mask & joins
-                joins ^= found
-                _push(rows, stack, found, token, JOINING)
+                items = mask & joins
+                joins ^= items
+                _push(rows, stack, items, token, JOINING)
 
 
 @part

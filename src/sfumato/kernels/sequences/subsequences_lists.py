@@ -176,24 +176,24 @@ def _open_mask_level(search, parent_codes, parent_first, items, kept, flat_end):
 
 
 @part
-def _lacks_room(search, rows, counted):  # type: ignore[no-untyped-def]
+def _lacks_room(search, rows, counts):  # type: ignore[no-untyped-def]
     """Whether an array is too short for the rows behind an item; words of bitmaps are asked for at their most."""
     state, frames, lists, masks = search.state, search.frames, search.lists, search.masks
     level = state[LEVEL]
-    if is_short(state, LEVEL_FLAT, lists.flat.shape[0], frames[level, FLAT_END] + counted.tokens + rows + 1):
+    if is_short(state, LEVEL_FLAT, lists.flat.shape[0], frames[level, FLAT_END] + counts.tokens + rows + 1):
         return True
-    if counted.items <= MOST_ITEMS:
-        words = rows + (counted.tokens >> 6)
+    if counts.items <= MOST_ITEMS:
+        words = rows + (counts.tokens >> 6)
         return (
-            is_short(state, MASK_TOKENS, masks.after.shape[0], counted.tokens + rows)
-            or is_short(state, MASK_WORDS, masks.bits.shape[0], words * counted.items)
-            or is_short(state, MASK_TOKENS, masks.tokens.shape[0], counted.places)
-            or is_short(state, MASK_ENTRIES, search.stack.tokens.shape[0], counted.places)
+            is_short(state, MASK_TOKENS, masks.followers.shape[0], counts.tokens + rows)
+            or is_short(state, MASK_WORDS, masks.bits.shape[0], words * counts.items)
+            or is_short(state, MASK_TOKENS, masks.tokens.shape[0], counts.places)
+            or is_short(state, MASK_ENTRIES, search.stack.tokens.shape[0], counts.places)
         )
     return (
         is_short(state, LEVEL_FRAMES, frames.shape[0], level + 2)
-        or is_short(state, LEVEL_ITEMS, lists.starts.shape[0], frames[level, ITEMS_END] + counted.items + 1)
-        or is_short(state, LEVEL_PLACES, lists.places.shape[0], frames[level, PLACES_END] + counted.places)
+        or is_short(state, LEVEL_ITEMS, lists.starts.shape[0], frames[level, ITEMS_END] + counts.items + 1)
+        or is_short(state, LEVEL_PLACES, lists.places.shape[0], frames[level, PLACES_END] + counts.places)
     )
 
 
@@ -205,19 +205,19 @@ def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
     first, items = frames[level, ITEMS_BEGIN], frames[level, ITEMS]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     search.path[level] = lists.codes[first + item]
-    counted = _Counted(np.int64(0), np.int64(0), np.int64(0))
+    counts = _Counted(np.int64(0), np.int64(0), np.int64(0))
     if level + 1 < state[MAX_LENGTH]:
-        counted = _count_suffixes(state, lists, begin, end, scratch, items)
-        if counted.items and _lacks_room(search, end - begin, counted):
+        counts = _count_suffixes(state, lists, begin, end, scratch, items)
+        if counts.items and _lacks_room(search, end - begin, counts):
             return GROW
-    state[WORK_LEFT] -= 64 + 4 * (counted.tokens + end - begin) + items
+    state[WORK_LEFT] -= 64 + 4 * (counts.tokens + end - begin) + items
     give_pattern(state, search.output, search.path, level + 1, end - begin)
-    if counted.items:
+    if counts.items:
         flat_end = _copy_suffixes(lists, begin, end, scratch.number_of, search.lists.flat, frames[level, FLAT_END])
-        if counted.items <= MOST_ITEMS:
-            _open_mask_level(search, lists.codes, first, items, counted.items, flat_end)
+        if counts.items <= MOST_ITEMS:
+            _open_mask_level(search, lists.codes, first, items, counts.items, flat_end)
         else:
-            _open_list_level(search, lists.codes, first, items, counted.items, flat_end)
+            _open_list_level(search, lists.codes, first, items, counts.items, flat_end)
     return DONE
 
 

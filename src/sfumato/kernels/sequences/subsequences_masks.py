@@ -37,7 +37,7 @@ AT, STOP, TOP, MASK_FRAME = range(4)
 class MaskRows(NamedTuple):
     """Rows of at most 64 different items."""
 
-    after: Words
+    followers: Words
     """For each token, the items after it in its row."""
     bits: Words
     """For each word of a row and each item, the positions of the item."""
@@ -83,7 +83,7 @@ class MaskStack(NamedTuple):
 @part
 def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
     """Fill in all but codes and starts from rows with marks after them; tokens are counted from the beginning."""
-    after, bits, starts, tokens, slots = rows.after, rows.bits, rows.starts, rows.tokens, rows.slots
+    followers, bits, starts, tokens, slots = rows.followers, rows.bits, rows.starts, rows.tokens, rows.slots
     unit = np.uint64(1)
     word = np.uint64(0)
     row_begin = begin
@@ -96,7 +96,7 @@ def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
             bits[index] = 0
         behind = np.uint64(0)
         for index in range(row_end - 1, row_begin - 1, -1):
-            after[index - begin] = behind
+            followers[index - begin] = behind
             item = np.uint64(flat[index])
             behind |= unit << item
             slot = np.uint64(index - row_begin)
@@ -142,30 +142,30 @@ def _add_carry(planes, word, used):  # type: ignore[no-untyped-def]
 
 
 @part
-def count_extensions(after, tokens, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
+def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
     """How many of the entries have each item behind them."""
     for item in range(items):
         tally[item] = 0
     position = begin
     if end - begin < FEW_ROWS:
         for index in range(begin, end):
-            _count_bits_of(after[tokens[index]], tally)
+            _count_bits_of(extensions[tokens[index]], tally)
         return
     ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
     used = np.int64(0)
     while position + 8 <= end:
-        first, second = after[tokens[position]], after[tokens[position + 1]]
+        first, second = extensions[tokens[position]], extensions[tokens[position + 1]]
         half = ones ^ first
         two_a, ones = (ones & first) | (half & second), half ^ second
-        first, second = after[tokens[position + 2]], after[tokens[position + 3]]
+        first, second = extensions[tokens[position + 2]], extensions[tokens[position + 3]]
         half = ones ^ first
         two_b, ones = (ones & first) | (half & second), half ^ second
         half = twos ^ two_a
         four_a, twos = (twos & two_a) | (half & two_b), half ^ two_b
-        first, second = after[tokens[position + 4]], after[tokens[position + 5]]
+        first, second = extensions[tokens[position + 4]], extensions[tokens[position + 5]]
         half = ones ^ first
         two_a, ones = (ones & first) | (half & second), half ^ second
-        first, second = after[tokens[position + 6]], after[tokens[position + 7]]
+        first, second = extensions[tokens[position + 6]], extensions[tokens[position + 7]]
         half = ones ^ first
         two_b, ones = (ones & first) | (half & second), half ^ second
         half = twos ^ two_a
@@ -175,7 +175,7 @@ def count_extensions(after, tokens, begin, end, items, tally, planes):  # type: 
         used = _add_carry(planes, eight, used)
         position += 8
     for index in range(position, end):
-        _count_bits_of(after[tokens[index]], tally)
+        _count_bits_of(extensions[tokens[index]], tally)
     unit = np.uint64(1)
     for item in range(items):
         shift = np.uint64(item)
@@ -205,12 +205,12 @@ def _find_heavy(rows, tokens, begin, end):  # type: ignore[no-untyped-def]
 def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
     """How many rows have each item behind some entries; returns how many rows the entries stand for."""
     middle = _find_heavy(rows, tokens, begin, end)
-    count_extensions(rows.after, tokens, begin, middle, items, tally, planes)
+    count_extensions(rows.followers, tokens, begin, middle, items, tally, planes)
     total = middle - begin
     for index in range(middle, end):
         weight = rows.weights[slots[index] >> np.uint32(6)]
         total += weight
-        left = rows.after[tokens[index]]
+        left = rows.followers[tokens[index]]
         while left:
             tally[find_lowest_bit(left)] += weight
             left &= left - np.uint64(1)
@@ -249,7 +249,7 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
         for entry in range(rows.starts[item], rows.starts[item + 1]):
             stack.tokens[top] = rows.tokens[entry]
             stack.slots[top] = rows.slots[entry]
-            top += (rows.after[rows.tokens[entry]] & stack.follows[child]) != 0
+            top += (rows.followers[rows.tokens[entry]] & stack.follows[child]) != 0
         stack.ends[child] = top
     stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
     state[DEPTH] = 0
@@ -264,27 +264,27 @@ def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def
 @part
 def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no-untyped-def]
     """Write the entries of each wanted extension, where anything may follow it, to where its tally points."""
-    after, bits, cursor, tokens, slots = rows.after, rows.bits, stack.tally, stack.tokens, stack.slots
+    followers, bits, cursor, tokens, slots = rows.followers, rows.bits, stack.tally, stack.tokens, stack.slots
     width, unit, low = np.uint64(items), np.uint64(1), np.uint64(63)
     for index in range(begin, end):
         token, slot = np.uint64(tokens[index]), np.uint64(slots[index])
-        left = after[token] & wanted
+        left = followers[token] & wanted
         above = ~((np.uint64(2) << (slot & low)) - unit)
         word = slot >> np.uint64(6)
         while left:
             item = find_lowest_bit(left)
             left &= left - unit
             here = word
-            found = bits[here * width + item] & above
-            while found == 0:
+            positions = bits[here * width + item] & above
+            while positions == 0:
                 here += unit
-                found = bits[here * width + item]
-            target = (here << np.uint64(6)) | find_lowest_bit(found)
+                positions = bits[here * width + item]
+            target = (here << np.uint64(6)) | find_lowest_bit(positions)
             entry = cursor[item]
             there = token + (target - slot)
             tokens[entry] = np.uint32(there)
             slots[entry] = np.uint32(target)
-            cursor[item] = entry + ((after[there] & stack.wanted[item]) != 0)
+            cursor[item] = entry + ((followers[there] & stack.wanted[item]) != 0)
 
 
 @part

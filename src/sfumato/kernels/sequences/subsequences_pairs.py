@@ -60,9 +60,9 @@ def _count_distinct(rows, pairs, begin, end):  # type: ignore[no-untyped-def]
     row_stop = np.uint64(rows.starts[end])
     for element in range(np.uint64(begin), np.uint64(end)):
         token, stop = np.uint64(rows.starts[element]), np.uint64(rows.starts[element + np.uint64(1)])
-        for place in range(token, stop):
-            first = np.uint64(np.uint32(rows.tokens[place])) * items
-            for other in range(place + np.uint64(1), stop):
+        for position in range(token, stop):
+            first = np.uint64(np.uint32(rows.tokens[position])) * items
+            for other in range(position + np.uint64(1), stop):
                 pairs.joining[first + np.uint64(np.uint32(rows.tokens[other]))] += 1
             for other in range(stop, row_stop):
                 pairs.following[first + np.uint64(np.uint32(rows.tokens[other]))] += 1
@@ -116,9 +116,9 @@ def _count_following(rows, scratch, following, row, begin, end):  # type: ignore
     items = np.int64(rows.codes.shape[0])
     count = _list_firsts(rows, scratch, row, begin, end)
     left = _list_lasts(rows, scratch, row, begin, end)
-    for place in range(count):
-        first = np.int64(scratch.firsts[place]) * items
-        while left and scratch.last_elements[left - 1] <= scratch.first_elements[place]:
+    for index in range(count):
+        first = np.int64(scratch.firsts[index]) * items
+        while left and scratch.last_elements[left - 1] <= scratch.first_elements[index]:
             left -= 1
         for other in range(left):
             following[first + scratch.lasts[other]] += 1

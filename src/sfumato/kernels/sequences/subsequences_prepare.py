@@ -63,14 +63,14 @@ def gather_rows(flat, offsets, order, seen, target, counts):  # type: ignore[no-
     `seen` comes full of numbers that are no rows, `counts` full of zeros.
     """
     filled = np.int64(0)
-    for place in range(order.shape[0]):
-        row = order[place]
+    for index in range(order.shape[0]):
+        row = order[index]
         for position in range(offsets[row], offsets[row + 1]):
             number = flat[position]
             target[filled] = number
             filled += 1
-            if number != MARK and seen[number] != place:
-                seen[number] = place
+            if number != MARK and seen[number] != index:
+                seen[number] = index
                 counts[number] += 1
 
 
@@ -81,23 +81,23 @@ def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, 
     `starts` says where the tokens of each element begin, `row_of` and `position_of` which element of which row it was,
     `row_ends` which element comes after the last of its row.
     """
-    one = np.uint64(1)
+    unit = np.uint64(1)
     filled = np.uint64(0)
     kept = np.uint64(0)
     starts[0] = 0
     for row in range(np.uint64(offsets.shape[0] - 1)):
         first = np.uint64(offsets[row])
-        for element in range(first, np.uint64(offsets[row + one])):
+        for element in range(first, np.uint64(offsets[row + unit])):
             begin = filled
-            for position in range(np.uint64(element_offsets[element]), np.uint64(element_offsets[element + one])):
+            for position in range(np.uint64(element_offsets[element]), np.uint64(element_offsets[element + unit])):
                 number = rank[np.uint32(codes[position])]
                 if number >= 0:
                     tokens[filled] = number
-                    filled += one
+                    filled += unit
             if filled > begin:
                 row_of[kept] = np.int32(row)
                 position_of[kept] = np.int32(element - first)
-                kept += one
+                kept += unit
                 starts[kept] = np.int64(filled)
         row_ends[row] = np.int32(kept)
     return np.int64(kept)
@@ -106,14 +106,14 @@ def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, 
 @compile_cached("void(int32[::1], int64[::1], int32[::1], uint64[::1], int64[::1])")
 def sign_elements(tokens, starts, row_ends, signatures, counts):  # type: ignore[no-untyped-def]
     """A bit for each item of an element and of those behind it, for each element; and count the tokens of each item."""
-    one = np.uint64(1)
+    unit = np.uint64(1)
     begin = np.uint64(0)
     for row in range(np.uint64(row_ends.shape[0])):
         end = np.uint64(row_ends[row])
         behind = np.uint64(0)
-        for place in range(end - begin):
-            element = end - one - place
-            for token in range(np.uint64(starts[element]), np.uint64(starts[element + one])):
+        for step in range(end - begin):
+            element = end - unit - step
+            for token in range(np.uint64(starts[element]), np.uint64(starts[element + unit])):
                 item = np.uint32(tokens[token])
                 behind |= make_signature(item)
                 counts[item] += 1
@@ -137,8 +137,8 @@ def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
 def list_elements(tokens, starts, is_listed, cursor, elements):  # type: ignore[no-untyped-def]
     """The elements that hold each token that is listed, one token after another; `cursor` says where each begins."""
     for element in range(np.uint64(starts.shape[0] - 1)):
-        for place in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):
-            token = np.uint32(tokens[place])
+        for position in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):
+            token = np.uint32(tokens[position])
             if is_listed[token]:
                 elements[cursor[token]] = np.int32(element)
                 cursor[token] += np.uint64(1)

@@ -45,7 +45,7 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.STACK_FRAMES: ("_stack", ("frames",)),
     fields.STACK_EXCLUDED: ("_stack", ("excluded", "within")),
     fields.STACK_MASKS: ("_stack", ("masks",)),
-    fields.STACK_FOUND: ("_stack", ("found",)),
+    fields.STACK_FOUND: ("_stack", ("maximal_sets",)),
     fields.STACK_LISTED: ("_stack", ("listed",)),
     fields.LEVEL_FLAT: ("_lists", ("flat", "places")),
     fields.LEVEL_ITEMS: ("_lists", ("starts", "codes", "supports")),
@@ -139,7 +139,7 @@ class SearchWorker(Generic[Piece]):
             frames=np.zeros((16, bitmaps.FRAME), dtype=np.int64),
             excluded=np.empty(2 * items + 64, np.uint32),
             masks=np.zeros(4 * (items // 64 + 2), dtype=np.uint64),
-            found=np.zeros(64, dtype=np.uint64),
+            maximal_sets=np.zeros(64, dtype=np.uint64),
             listed=np.empty(64, dtype=np.uint32),
             within=np.empty(2 * items + 64, np.int64),
         )
@@ -248,9 +248,11 @@ class SearchWorker(Generic[Piece]):
             if finder is self:
                 continue
             known = int(self._state[fields.FOUND]) * words
-            if known + masks.size > self._stack.found.size:
-                self._stack = self._stack._replace(found=_lengthen_array(self._stack.found, 2 * (known + masks.size)))
-            self._stack.found[known : known + masks.size] = masks
+            if known + masks.size > self._stack.maximal_sets.size:
+                self._stack = self._stack._replace(
+                    maximal_sets=_lengthen_array(self._stack.maximal_sets, 2 * (known + masks.size))
+                )
+            self._stack.maximal_sets[known : known + masks.size] = masks
             self._state[fields.FOUND] += masks.size // max(words, 1)
         self._known = len(self._found_by_all)
         self._told = int(self._state[fields.FOUND])
@@ -260,7 +262,7 @@ class SearchWorker(Generic[Piece]):
         if self._question.kind != MAXIMAL or self._layout.bits is None:
             return
         words = -(-self._layout.codes.size // 64)
-        new = self._stack.found[self._told * words : int(self._state[fields.FOUND]) * words]
+        new = self._stack.maximal_sets[self._told * words : int(self._state[fields.FOUND]) * words]
         if new.size:
             self._found_by_all.append((self, new.copy()))
 

@@ -38,7 +38,7 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
     starts = np.concatenate(([0], np.cumsum(layout.counts)))
     layout.joined = JoinRows(
         masks=np.empty(elements, dtype=np.uint64),
-        after=np.empty(elements, dtype=np.uint64),
+        followers=np.empty(elements, dtype=np.uint64),
         begins=np.empty(elements, dtype=np.uint32),
         joining=np.empty(tokens, dtype=np.uint64),
         **make_join_partners(),

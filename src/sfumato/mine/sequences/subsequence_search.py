@@ -105,7 +105,7 @@ def _lay_lists(
     rows = _merge_equal_rows(_MarkedRows(flat, bounds, starts), items)
     words = (np.diff(rows.bounds) + 62) >> 6  # a mark is no position
     layout.masks = MaskRows(
-        after=np.empty(len(rows.flat), dtype=np.uint64),
+        followers=np.empty(len(rows.flat), dtype=np.uint64),
         bits=np.empty(int(words.sum()) * items, dtype=np.uint64),
         codes=layout.codes,
         starts=rows.starts,

@@ -145,7 +145,7 @@ class SubsequenceWorker:
         )
         self._join = JoinRows(
             masks=np.empty(4096, np.uint64),
-            after=np.empty(4096, np.uint64),
+            followers=np.empty(4096, np.uint64),
             begins=np.empty(4096, np.uint32),
             joining=np.empty(4096, np.uint64),
             **make_join_partners(),
@@ -244,7 +244,7 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.LEVEL_FLAT: ("_lists", ("flat",)),
     fields.LEVEL_PLACES: ("_lists", ("places",)),
     fields.LEVEL_ITEMS: ("_lists", ("starts", "codes")),
-    fields.MASK_TOKENS: ("_masks", ("after", "tokens", "slots")),
+    fields.MASK_TOKENS: ("_masks", ("followers", "tokens", "slots")),
     fields.MASK_WORDS: ("_masks", ("bits",)),
     fields.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends", "supports", "follows")),
     fields.MASK_ENTRIES: ("_stack", ("tokens", "slots")),
@@ -252,7 +252,7 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.END_ENTRIES: ("_ends", ("elements", "first_positions")),
     fields.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
     fields.END_SLOTS: ("_insertions", ("counts", "marks")),
-    fields.JOIN_TOKENS: ("_join", ("masks", "after", "begins")),
+    fields.JOIN_TOKENS: ("_join", ("masks", "followers", "begins")),
     fields.JOIN_OCCURRENCES: ("_join", ("joining",)),
     fields.JOIN_FRAMES: (
         "_join_stack",

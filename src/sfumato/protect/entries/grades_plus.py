@@ -52,7 +52,7 @@ class EntrySearch:
         none = np.zeros(0, dtype=np.int64)
         self._blanked = KeptEntries(
             kept=none,
-            place=none,
+            list_places=none,
             tally=np.zeros(4, dtype=np.int64),
             weight=none,
             room=none,
@@ -73,11 +73,11 @@ class EntrySearch:
         width, kept = self.ledger.width, self._held_entries
         moved = self.ledger.add(rule_arrays)
         size = self.ledger.codes.size
-        if size == len(self._blanked.place):
+        if size == len(self._blanked.list_places):
             return
         self._blanked = self._blanked._replace(
             kept=np.zeros(size, dtype=np.int64),
-            place=np.full(size, -1, dtype=np.int64),
+            list_places=np.full(size, -1, dtype=np.int64),
             weight=np.zeros(size, dtype=np.int64),
             room=np.zeros(size, dtype=np.int64),
         )
@@ -87,7 +87,7 @@ class EntrySearch:
         """Put entries on the list of blanked ones, from a position on."""
         end = begin + len(entries)
         self._blanked.kept[begin:end] = entries
-        self._blanked.place[entries] = np.arange(begin, end)
+        self._blanked.list_places[entries] = np.arange(begin, end)
         self._blanked.tally[0] = end
 
     def make_safe(self) -> None:
@@ -110,7 +110,7 @@ class EntrySearch:
             self.ledger.turn(int(entry), 0)
         for entry in np.setdiff1d(entries, self.entries):
             self.ledger.turn(int(entry), 2)
-        self._blanked.place[self._held_entries] = -1
+        self._blanked.list_places[self._held_entries] = -1
         self._list_kept(self.ledger.place_entries(entries), 0)
 
     def improve(self, seconds: float) -> None:
