@@ -91,5 +91,5 @@ def _number_class_runs(column: CodedColumn, classes: Ints | None) -> Ints:
     """The run of each code: neighbouring codes of one class; a single run without classes."""
     if classes is None:
         return np.zeros(len(column.codes), dtype=np.int64)
-    low, high = find_class_ranges(column.place, classes, len(column.codes))
+    low, high = find_class_ranges(column.code_index, classes, len(column.codes))
     return number_runs(low, low != high)

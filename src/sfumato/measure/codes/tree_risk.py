@@ -37,12 +37,12 @@ def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], rad
     """The share of rows in which the guesses for all of some columns are within their radius (Definition 2)."""
     if not columns:
         raise PolicyError("a subspace needs at least one column")
-    known = np.logical_and.reduce([column.place >= 0 for column in columns])
+    known = np.logical_and.reduce([column.code_index >= 0 for column in columns])
     if not known.any():
         return 0.0
     cracked = known.copy()
     for column, guess in zip(columns, guesses, strict=True):
-        cracked[known] &= column.flag_cracks(guess, radius)[column.place[known]]
+        cracked[known] &= column.flag_cracks(guess, radius)[column.code_index[known]]
     return float(cracked[known].mean())
 
 

@@ -59,8 +59,8 @@ def count_joint_answers(columns: Sequence[tuple[Bytes | Ints, int]]) -> Floats:
     for axis in range(len(single)):
         table = np.concatenate([table, table.sum(axis=axis, keepdims=True)], axis)
     # Single answers came first; put every column where it was asked for.
-    order = [at for at, (answers, _) in enumerate(columns) if answers.ndim == 1]
-    order += [at for at, (answers, _) in enumerate(columns) if answers.ndim == 2]
+    order = [position for position, (answers, _) in enumerate(columns) if answers.ndim == 1]
+    order += [position for position, (answers, _) in enumerate(columns) if answers.ndim == 2]
     return np.moveaxis(table, range(len(order)), order)
 
 
@@ -77,17 +77,17 @@ def _multiply_rows(parts: Sequence[Floats]) -> Floats:
 
 
 def estimate_unbiased(shares: Floats, channels: Sequence[tuple[float, float]]) -> tuple[Floats, Floats]:
-    """The mean over rows of the product of (said − q) / (p − q) over all columns, and the mean of its square.
+    """The mean over rows of the product of (answer − q) / (p − q) over all columns, and the mean of its square.
 
     `shares` are those of the rows that give each combination; the last place of each axis is any answer.
     """
     raw = square = shares
     for axis, (p, q) in enumerate(channels):
-        said, any_answer = (_cut_axis(raw, axis, part) for part in (slice(-1), slice(-1, None)))
-        raw = (said - q * any_answer) / (p - q)
+        answer, any_answer = (_cut_axis(raw, axis, part) for part in (slice(-1), slice(-1, None)))
+        raw = (answer - q * any_answer) / (p - q)
         # Squared, a flag f gives (f − q)² = q² + (1 − 2q) f.
-        said, any_answer = (_cut_axis(square, axis, part) for part in (slice(-1), slice(-1, None)))
-        square = (q * q * any_answer + (1 - 2 * q) * said) / (p - q) ** 2
+        answer, any_answer = (_cut_axis(square, axis, part) for part in (slice(-1), slice(-1, None)))
+        square = (q * q * any_answer + (1 - 2 * q) * answer) / (p - q) ** 2
     return raw, square
 
 

@@ -32,14 +32,14 @@ class BasketBits:
         ends = np.cumsum(lengths)
         starts = ends - lengths
         first = np.cumsum(groups) - groups
-        place = np.arange(len(baskets)) + np.repeat(64 * starts - first, groups)
+        positions = np.arange(len(baskets)) + np.repeat(64 * starts - first, groups)
         bits: Bytes = np.zeros((many, 8 * int(ends[-1])), dtype=np.uint8)
         step = max(_CELLS // max(many, 1) // 64, 1) * 64
-        bounds = np.searchsorted(place, np.arange(0, 64 * int(ends[-1]) + step, step))
+        bounds = np.searchsorted(positions, np.arange(0, 64 * int(ends[-1]) + step, step))
         for number, (begin, end) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             report_progress("reading baskets", begin, len(baskets))
             inside = slice(int(baskets.offsets[begin]), int(baskets.offsets[end]))
-            row = np.repeat(place[begin:end] - number * step, np.diff(baskets.offsets[begin : end + 1]))
+            row = np.repeat(positions[begin:end] - number * step, np.diff(baskets.offsets[begin : end + 1]))
             line = lines[baskets.codes[inside]]
             flags: Flags = np.zeros((many, step), dtype=np.bool_)
             flags[line[line >= 0], row[line >= 0]] = True

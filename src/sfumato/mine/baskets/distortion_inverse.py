@@ -132,7 +132,8 @@ class DistortionInverse:
         bits = np.arange(2**length)
         # Which pattern of the left side alone each pattern of all items shows.
         of_left = sum(
-            ((bits >> (length - 1 - item)) & 1) << (len(side) - 1 - at) for at, item in enumerate(side.tolist())
+            ((bits >> (length - 1 - item)) & 1) << (len(side) - 1 - position)
+            for position, item in enumerate(side.tolist())
         )
         difference = both - confidence * alone[:, of_left]
         square = float(np.sum(difference**2 * patterns)) / self.baskets

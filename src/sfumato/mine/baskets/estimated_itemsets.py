@@ -57,8 +57,10 @@ class ExploredItemsets:
 
     def count_patterns(self, level: int, rows: Ints) -> Floats:
         """How many baskets of each group show each pattern of items of some sets of a level."""
-        found = self.levels[level]
-        return count_patterns(self.levels[:level], found.sets[rows], found.counts[rows], self.inverse.groups)
+        itemset_level = self.levels[level]
+        return count_patterns(
+            self.levels[:level], itemset_level.sets[rows], itemset_level.counts[rows], self.inverse.groups
+        )
 
 
 def estimate_itemsets(
@@ -75,8 +77,8 @@ def estimate_itemsets(
     interval `low` to `high`. It covers the support in the original baskets or, `of="population"`, among the people that
     these were drawn from. A threshold is a count if it is an int, a share of the baskets if it is a float.
     """
-    found = explore_itemsets(release, min_support, max_length, confidence, of)
-    rows = list(_list_frequent_rows(found))
+    itemsets = explore_itemsets(release, min_support, max_length, confidence, of)
+    rows = list(_list_frequent_rows(itemsets))
     inner = pl.Int64 if rows and isinstance(rows[0][0][0], int) else pl.String
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
         "items": pl.List(inner),
@@ -94,13 +96,13 @@ def estimate_item_supports(release: Release) -> Floats:
     return _estimate_items(baskets, _place_items(baskets, distortion), inverse).estimates.support
 
 
-def _list_frequent_rows(found: ExploredItemsets) -> Iterator[tuple[list[Item], float, float, float]]:
+def _list_frequent_rows(itemsets: ExploredItemsets) -> Iterator[tuple[list[Item], float, float, float]]:
     """The sets whose estimates reach the threshold; short ones first, then the most frequent."""
-    for level in found.levels:
+    for level in itemsets.levels:
         estimates = level.estimates
-        chosen = np.flatnonzero(estimates.support >= found.threshold - 1e-12)
+        chosen = np.flatnonzero(estimates.support >= itemsets.threshold - 1e-12)
         for row in chosen[np.argsort(-estimates.support[chosen], kind="stable")].tolist():
-            items = [found.names[line] for line in level.sets[row].tolist()]
+            items = [itemsets.names[line] for line in level.sets[row].tolist()]
             yield items, float(estimates.support[row]), float(estimates.low[row]), float(estimates.high[row])
 
 
@@ -129,13 +131,13 @@ def explore_itemsets(
         SupportEstimates(*(part[lines] for part in singles.estimates)),
         {(line,): line for line in range(len(lines))},
     )
-    found = ExploredItemsets(inverse, lines, names, [first], threshold)
+    itemsets = ExploredItemsets(inverse, lines, names, [first], threshold)
     line_of = np.full(len(distortion.categories) + 1, -1, dtype=np.int64)
     line_of[lines] = np.arange(len(lines))
     longest = min(max_length or len(lines), inverse.longest or len(lines))
     if longest > 1 and len(lines) > 1:
-        _extend_levels(found, BasketBits.of(baskets, line_of[places], inverse.groups), longest)
-    return found
+        _extend_levels(itemsets, BasketBits.of(baskets, line_of[places], inverse.groups), longest)
+    return itemsets
 
 
 def _place_items(baskets: Baskets, distortion: BasketDistortion) -> Ints:
@@ -171,22 +173,22 @@ def count_patterns(shorter: list[ItemsetLevel], sets: Ints, counts: Ints, groups
     subsets = np.empty((len(sets), len(groups), 2**length))
     subsets[:, :, 0], subsets[:, :, -1] = groups, counts
     for mask in range(1, 2**length - 1):
-        columns = [at for at in range(length) if mask >> (length - 1 - at) & 1]
+        columns = [column for column in range(length) if mask >> (length - 1 - column) & 1]
         level = shorter[len(columns) - 1]
         rows = sets[:, columns[0]] if len(columns) == 1 else [level.index[tuple(s)] for s in sets[:, columns].tolist()]
         subsets[:, :, mask] = level.counts[rows]
     return split_counts(subsets)
 
 
-def _extend_levels(found: ExploredItemsets, bits: BasketBits, longest: int) -> None:
+def _extend_levels(itemsets: ExploredItemsets, bits: BasketBits, longest: int) -> None:
     """Add levels until no longer set may be frequent."""
-    candidates = _list_pairs(len(found.names))
+    candidates = _list_pairs(len(itemsets.names))
     while len(candidates) and candidates.shape[1] <= longest:
         _refuse_many(len(candidates), candidates.shape[1])
-        level = _estimate_level(found, bits, candidates)
+        level = _estimate_level(itemsets, bits, candidates)
         if not len(level.sets):
             break
-        found.levels.append(level)
+        itemsets.levels.append(level)
         candidates = _join_sets(level)
 
 
@@ -203,18 +205,18 @@ def _refuse_many(count: int, length: int) -> None:
         )
 
 
-def _estimate_level(found: ExploredItemsets, bits: BasketBits, candidates: Ints) -> ItemsetLevel:
+def _estimate_level(itemsets: ExploredItemsets, bits: BasketBits, candidates: Ints) -> ItemsetLevel:
     """The candidates whose intervals reach the threshold."""
-    inverse, length = found.inverse, candidates.shape[1]
+    inverse, length = itemsets.inverse, candidates.shape[1]
     step = max(_CELLS // (len(inverse.groups) << length), 1)
     parts = []
     for begin in range(0, len(candidates), step):
         report_progress(f"estimating itemsets of {length}", begin, len(candidates))
         sets = candidates[begin : begin + step]
         counts = bits.count(sets)
-        patterns = count_patterns(found.levels, sets, counts, inverse.groups)
-        estimates = inverse.estimate(found.items[sets], patterns)
-        kept = estimates.high >= found.threshold
+        patterns = count_patterns(itemsets.levels, sets, counts, inverse.groups)
+        estimates = inverse.estimate(itemsets.items[sets], patterns)
+        kept = estimates.high >= itemsets.threshold
         parts.append((sets[kept], counts[kept], *(part[kept] for part in estimates)))
     sets, counts, *estimated = (np.concatenate(part) for part in zip(*parts, strict=True))
     index = {tuple(lines): row for row, lines in enumerate(sets.tolist())}
@@ -227,9 +229,9 @@ def _join_sets(level: ItemsetLevel) -> Ints:
     for *start, last in level.sets.tolist():
         followers.setdefault(tuple(start), []).append(last)
     joined = [
-        (*start, one, other)
+        (*start, line, other)
         for start, ends in followers.items()
-        for one, other in combinations(sorted(ends), 2)
-        if all((*start[:skip], *start[skip + 1 :], one, other) in level.index for skip in range(len(start)))
+        for line, other in combinations(sorted(ends), 2)
+        if all((*start[:skip], *start[skip + 1 :], line, other) in level.index for skip in range(len(start)))
     ]
     return np.array(joined, dtype=np.int64).reshape(len(joined), level.sets.shape[1] + 1)

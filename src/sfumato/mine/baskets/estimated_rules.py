@@ -45,37 +45,37 @@ def estimate_rules(
     of `estimate_itemsets`.
     """
     least = float(parse_exact_confidence(min_confidence, "min_confidence"))
-    found = explore_itemsets(release, min_support, max_length, confidence, of)
-    rules = [rule for level in range(1, len(found.levels)) for rule in _split_level(found, level, least)]
+    itemsets = explore_itemsets(release, min_support, max_length, confidence, of)
+    rules = [rule for level in range(1, len(itemsets.levels)) for rule in _split_level(itemsets, level, least)]
     rules.sort(key=lambda rule: (-rule.confidence, -rule.support))
-    inner = pl.Int64 if found.names and isinstance(found.names[0], int) else pl.String
+    inner = pl.Int64 if itemsets.names and isinstance(itemsets.names[0], int) else pl.String
     lists = dict.fromkeys(("antecedent", "consequent"), pl.List(inner))
     numbers = dict.fromkeys(("support", "confidence", "low", "high", "lift"), pl.Float64)
     return pl.DataFrame(rules, schema={**lists, **numbers}, orient="row")
 
 
-def _split_level(found: ExploredItemsets, level: int, least: float) -> Iterator[_EstimatedRule]:
+def _split_level(itemsets: ExploredItemsets, level: int, least: float) -> Iterator[_EstimatedRule]:
     """The rules among the frequent sets of one length."""
-    supports = found.levels[level].estimates.support
-    for row in np.flatnonzero(supports >= found.threshold - 1e-12).tolist():
-        lines = tuple(found.levels[level].sets[row].tolist())
+    supports = itemsets.levels[level].estimates.support
+    for row in np.flatnonzero(supports >= itemsets.threshold - 1e-12).tolist():
+        lines = tuple(itemsets.levels[level].sets[row].tolist())
         patterns = None
         for mask in range(1, (1 << len(lines)) - 1):
-            is_left = [bool(mask >> at & 1) for at in range(len(lines))]
+            is_left = [bool(mask >> position & 1) for position in range(len(lines))]
             left = tuple(line for line, inside in zip(lines, is_left, strict=True) if inside)
             right = tuple(line for line, inside in zip(lines, is_left, strict=True) if not inside)
-            before, after = (_look_up(found, side) for side in (left, right))
-            share = float(supports[row]) / before if before > 0 else 0.0
+            left_support, right_support = (_look_up(itemsets, side) for side in (left, right))
+            share = float(supports[row]) / left_support if left_support > 0 else 0.0
             if share < least - 1e-12:
                 continue
             if patterns is None:
-                patterns = found.count_patterns(level, np.array([row]))[0]
-            low, high = found.inverse.bound_confidence(found.items[list(lines)], is_left, patterns, share)
-            names = [[found.names[line] for line in side] for side in (left, right)]
-            lift = share / after if after > 0 else float("nan")
+                patterns = itemsets.count_patterns(level, np.array([row]))[0]
+            low, high = itemsets.inverse.bound_confidence(itemsets.items[list(lines)], is_left, patterns, share)
+            names = [[itemsets.names[line] for line in side] for side in (left, right)]
+            lift = share / right_support if right_support > 0 else float("nan")
             yield _EstimatedRule(names[0], names[1], float(supports[row]), min(share, 1.0), low, high, lift)
 
 
-def _look_up(found: ExploredItemsets, lines: tuple[int, ...]) -> float:
-    level = found.levels[len(lines) - 1]
+def _look_up(itemsets: ExploredItemsets, lines: tuple[int, ...]) -> float:
+    level = itemsets.levels[len(lines) - 1]
     return float(level.estimates.support[level.index[lines]])

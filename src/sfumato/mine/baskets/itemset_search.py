@@ -133,14 +133,14 @@ class _ThreadedSearch(Generic[Piece]):
         self.queue: list[_TaskBatch[Piece]] = []
         self.next_batch = count()
         self.failures: list[BaseException] = []
-        self.found: list[tuple[object, Words]] = []
+        self.maximal_sets: list[tuple[object, Words]] = []
         self.is_stopped = False
         self.done = 0
 
     def run(self) -> list[Piece]:
         begin = time.monotonic()
         tasks = self.layout.codes.size
-        worker = SearchWorker(self.question, self.layout, self.keep, self.found)
+        worker = SearchWorker(self.question, self.layout, self.keep, self.maximal_sets)
         pieces = list(worker.find_in_every_basket())
         worker.begin(0, tasks)
         for is_full in worker.search_in_steps(FIRST_WORK):
@@ -199,7 +199,7 @@ class _ThreadedSearch(Generic[Piece]):
 
     def _take_batches(self) -> None:
         try:
-            self._run_worker(SearchWorker(self.question, self.layout, self.keep, self.found))
+            self._run_worker(SearchWorker(self.question, self.layout, self.keep, self.maximal_sets))
         except BaseException as failure:  # passed to the waiting thread
             self.failures.append(failure)
 

@@ -81,7 +81,7 @@ class SearchWorker(Generic[Piece]):
         """Create the arrays; maximal sets found over bitmaps are shared, so that no thread searches them again."""
         self._layout, self._keep, self._question = layout, keep, question
         self._found_by_all = [] if found_by_all is None else found_by_all
-        self._known = self._told = 0
+        self._known = self._shared_sets = 0
         self._make_arrays()
         self._make_stack()
         state, everywhere, costs = self._state, layout.everywhere, question.costs
@@ -255,14 +255,14 @@ class SearchWorker(Generic[Piece]):
             self._stack.maximal_sets[known : known + masks.size] = masks
             self._state[fields.FOUND] += masks.size // max(words, 1)
         self._known = len(self._found_by_all)
-        self._told = int(self._state[fields.FOUND])
+        self._shared_sets = int(self._state[fields.FOUND])
 
     def _tell(self) -> None:
         """Share the maximal sets found since the last tasks were taken with other threads."""
         if self._question.kind != MAXIMAL or self._layout.bits is None:
             return
         words = -(-self._layout.codes.size // 64)
-        new = self._stack.maximal_sets[self._told * words : int(self._state[fields.FOUND]) * words]
+        new = self._stack.maximal_sets[self._shared_sets * words : int(self._state[fields.FOUND]) * words]
         if new.size:
             self._found_by_all.append((self, new.copy()))
 

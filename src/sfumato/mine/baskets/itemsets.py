@@ -104,8 +104,8 @@ def frequent_itemsets(
 def refuse_file_options(engine: EngineName, reading: Mapping[str, object]) -> None:
     """Stop if baskets that are in memory come with what is said about files."""
     if engine in ("duckdb", "spark") or reading:
-        named = [f"engine = {engine}"] if engine in ("duckdb", "spark") else sorted(reading)
-        raise PolicyError(f"{', '.join(named)} is about files: give the path of one, not baskets that are in memory")
+        options = [f"engine = {engine}"] if engine in ("duckdb", "spark") else sorted(reading)
+        raise PolicyError(f"{', '.join(options)} is about files: give the path of one, not baskets that are in memory")
 
 
 def find_itemsets(
@@ -192,8 +192,8 @@ def refuse_large(what: str, count: int, size: int, at_most: int | None, *, is_fo
         "rules": "raise min_confidence, or set max_length or consequent_length",
         "patterns": 'use kind "closed" or "maximal", or set max_length, max_gap or window',
     }[what]
-    found = f"{count:,} {what} were found so far" if is_found else f"there are at least {count:,} {what}"
-    raise PolicyError(f"{found}, more than {limit}; raise min_support, {cure}")
+    finding = f"{count:,} {what} were found so far" if is_found else f"there are at least {count:,} {what}"
+    raise PolicyError(f"{finding}, more than {limit}; raise min_support, {cure}")
 
 
 def _get_memory_size() -> int:

@@ -63,10 +63,10 @@ def find_stored_itemset_frame(
 
     least = compute_least_count(min_support, len(baskets))
     frequent = take_frequent_items(baskets, least)
-    found = frequent_itemsets(frequent, least, kind, max_length, at_most=at_most)
-    if found.height or not baskets.has_names:
-        return found
-    return found.cast({"items": pl.List(pl.String)})
+    itemsets = frequent_itemsets(frequent, least, kind, max_length, at_most=at_most)
+    if itemsets.height or not baskets.has_names:
+        return itemsets
+    return itemsets.cast({"items": pl.List(pl.String)})
 
 
 def find_stored_itemsets(
@@ -74,8 +74,8 @@ def find_stored_itemsets(
 ) -> Itemsets:
     """As `find_itemsets`, of all kinds; the vocabulary has the frequent items only."""
     least = compute_least_count(min_support, len(baskets))
-    found = find_itemsets(take_frequent_items(baskets, least), least, max_length=max_length, at_most=at_most)
-    return replace(found, items=found.items or baskets.items, rows=len(baskets))
+    itemsets = find_itemsets(take_frequent_items(baskets, least), least, max_length=max_length, at_most=at_most)
+    return replace(itemsets, items=itemsets.items or baskets.items, rows=len(baskets))
 
 
 def take_frequent_items(baskets: StoredBaskets, least: int) -> Baskets:

@@ -158,9 +158,11 @@ def _locate_thresholds(booster: Booster, forms: _BothForms, leaves: list[Ints]) 
     """
     ways = (_take_middle_above,) if booster.maker == "LightGBM" else (_take_value, _take_middle_of_node)
     for way in ways:
-        found = [way(booster, tree, forms, leaf) for tree, leaf in zip(booster.trees, leaves, strict=True)]
-        if not any(bool(np.isnan(new[tree.tests]).any()) for new, tree in zip(found, booster.trees, strict=True)):
-            return [np.where(tree.tests, new, tree.threshold) for new, tree in zip(found, booster.trees, strict=True)]
+        thresholds = [way(booster, tree, forms, leaf) for tree, leaf in zip(booster.trees, leaves, strict=True)]
+        if not any(bool(np.isnan(new[tree.tests]).any()) for new, tree in zip(thresholds, booster.trees, strict=True)):
+            return [
+                np.where(tree.tests, new, tree.threshold) for new, tree in zip(thresholds, booster.trees, strict=True)
+            ]
     raise DataError(
         f"{_STRANGER}, or with settings that are not covered: some thresholds are not where {booster.maker} puts them"
     )
@@ -191,12 +193,12 @@ def _take_value(booster: Booster, tree: BoosterTree, forms: _BothForms, leaf: In
     for node in np.flatnonzero(tree.tests):
         codes, values = forms.codes[tree.feature[node]], forms.values[tree.feature[node]]
         threshold = tree.threshold[node]
-        at = int(np.searchsorted(codes, threshold))
-        if at < len(codes) and codes[at] == threshold:
-            made[node] = values[at]
-        elif at == len(codes) and at and threshold == _reach_beyond(codes[-1], 1):
+        index = int(np.searchsorted(codes, threshold))
+        if index < len(codes) and codes[index] == threshold:
+            made[node] = values[index]
+        elif index == len(codes) and index and threshold == _reach_beyond(codes[-1], 1):
             made[node] = _reach_beyond(values[-1], 1)
-        elif at == 0 and len(codes) and threshold == _reach_beyond(codes[0], -1):
+        elif index == 0 and len(codes) and threshold == _reach_beyond(codes[0], -1):
             made[node] = _reach_beyond(values[0], -1)
     return made
 

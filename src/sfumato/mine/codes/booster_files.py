@@ -100,7 +100,7 @@ def _reach_nodes(left: Ints, right: Ints) -> Flags:
 def _rewrite_xgboost(content: dict[str, Any], thresholds: list[Floats]) -> dict[str, Any]:
     made = copy.deepcopy(content)
     for tree, new in zip(made["learner"]["gradient_booster"]["model"]["trees"], thresholds, strict=True):
-        tree["split_conditions"] = [float(one) for one in new]
+        tree["split_conditions"] = [float(threshold) for threshold in new]
     return made
 
 

@@ -42,11 +42,11 @@ def build_c45(given: dict[str, Any], source: str) -> C45Tree:
     column, missing, children, word = (
         np.array(given[part], dtype=np.int64) for part in ("column", "missing", "children", "word")
     )
-    threshold = np.array([np.nan if one is None else float(one) for one in given["threshold"]])
+    threshold = np.array([np.nan if number is None else float(number) for number in given["threshold"]])
     tally = np.array(given["tally"], dtype=np.int64)
     words = given["words"]
     columns = tuple(
-        BranchColumn(str(name), None if some is None else tuple(None if one is None else str(one) for one in some))
+        BranchColumn(str(name), None if some is None else tuple(None if text is None else str(text) for text in some))
         for name, some in zip(given["features"], words, strict=True)
     )
     classes = np.array([str(name) for name in given["classes"]])

@@ -129,6 +129,6 @@ def _follow_words(nodes: C45Nodes, node: Ints, words: Ints) -> Ints:
     keys = np.repeat(parents, many) * width + nodes.word[kids]
     order = np.argsort(keys)
     wanted = node * width + words
-    place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    found = (keys[order[place]] == wanted) & (words >= 0)
-    return np.where(found, kids[order[place]], node)
+    positions = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+    matches = (keys[order[positions]] == wanted) & (words >= 0)
+    return np.where(matches, kids[order[positions]], node)

@@ -114,9 +114,9 @@ def evaluate_words(column: C45Column, nodes: OpenNodes) -> ColumnTests:
     starts = np.flatnonzero(np.append(True, counts.node[1:] != counts.node[:-1]))
     sizes = counts.tally.sum(axis=1)
     enough = np.add.reduceat((sizes >= nodes.min_rows).astype(np.int64), starts) >= 2
-    after = np.add.reduceat(nodes.measure_disorder(counts.tally), starts)
+    disorder = np.add.reduceat(nodes.measure_disorder(counts.tally), starts)
     # Logarithms are rounded, so that a gain of nothing may come out as less than nothing.
-    gain = np.maximum(nodes.measure_disorder(nodes.tally) - after, 0)
+    gain = np.maximum(nodes.measure_disorder(nodes.tally) - disorder, 0)
     split = nodes.information[nodes.sizes] - np.add.reduceat(nodes.information[sizes], starts)
     return ColumnTests(np.where(enough, gain, IMPOSSIBLE), split, np.full(len(gain), -1, dtype=np.int64))
 
@@ -134,20 +134,20 @@ def evaluate_numbers(column: C45Column, nodes: OpenNodes) -> ColumnTests:
     if not len(codes):
         return tests
     counts = _count_codes(nodes, codes, node, classes, column.width)
-    low, at = _find_cuts(counts, known, nodes.min_rows)
-    if not len(at):
+    low, groups = _find_cuts(counts, known, nodes.min_rows)
+    if not len(groups):
         return tests
-    own = counts.node[at]
-    after = nodes.measure_disorder(low) + nodes.measure_disorder(known[own] - low)
+    own = counts.node[groups]
+    disorder = nodes.measure_disorder(low) + nodes.measure_disorder(known[own] - low)
     lower, both, size = low.sum(axis=1), known.sum(axis=1)[own], nodes.sizes[own]
     parts = nodes.information[lower] + nodes.information[both - lower] + nodes.information[size - both]
     split = nodes.information[size] - parts
-    best = np.lexsort((split, after, own))
+    best = np.lexsort((split, disorder, own))
     starts = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
     best, split_nodes, tried = best[starts], own[starts], np.diff(np.append(starts, len(own)))
-    gain = nodes.measure_disorder(known[split_nodes]) - after[best] - nodes.logs[tried]
+    gain = nodes.measure_disorder(known[split_nodes]) - disorder[best] - nodes.logs[tried]
     tests.gain[split_nodes] = np.where(gain > 0, gain, IMPOSSIBLE)
-    tests.split[split_nodes], tests.cut[split_nodes] = split[best], counts.code[at[best]]
+    tests.split[split_nodes], tests.cut[split_nodes] = split[best], counts.code[groups[best]]
     return tests
 
 
@@ -156,13 +156,13 @@ def _find_cuts(counts: _CodeCounts, known: Ints, min_rows: int) -> tuple[Ints, I
     sizes = counts.tally.sum(axis=1)
     label = np.where(counts.tally.max(axis=1) == sizes, counts.tally.argmax(axis=1), -1)
     together = counts.node[1:] == counts.node[:-1]
-    at = np.flatnonzero(together & ((label[1:] != label[:-1]) | (label[1:] < 0)))
+    groups = np.flatnonzero(together & ((label[1:] != label[:-1]) | (label[1:] < 0)))
     total = np.cumsum(known, axis=0) - known
-    low = np.cumsum(counts.tally, axis=0)[at] - total[counts.node[at]]
-    rows, lower = known.sum(axis=1)[counts.node[at]], low.sum(axis=1)
+    low = np.cumsum(counts.tally, axis=0)[groups] - total[counts.node[groups]]
+    rows, lower = known.sum(axis=1)[counts.node[groups]], low.sum(axis=1)
     needed = np.maximum(np.minimum(rows / (10 * known.shape[1]), _MOST_AT_A_SIDE), min_rows)
     fit = (lower >= needed) & (rows - lower >= needed)
-    return low[fit], at[fit]
+    return low[fit], groups[fit]
 
 
 def choose_tests(columns: tuple[C45Column, ...], nodes: OpenNodes, rows: int) -> tuple[Ints, list[ColumnTests]]:
@@ -178,6 +178,6 @@ def choose_tests(columns: tuple[C45Column, ...], nodes: OpenNodes, rows: int) ->
 
 
 def _average_gains(gain: Ints, possible: Flags, few: Flags) -> Floats:
-    counted = possible & few[:, None]
-    counted = np.where(counted.any(axis=0), counted, possible)
-    return np.asarray((gain * counted).sum(axis=0, dtype=np.float64) / np.maximum(counted.sum(axis=0), 1))
+    flags = possible & few[:, None]
+    flags = np.where(flags.any(axis=0), flags, possible)
+    return np.asarray((gain * flags).sum(axis=0, dtype=np.float64) / np.maximum(flags.sum(axis=0), 1))

@@ -47,7 +47,7 @@ class CodedColumn:
     """The largest; equal to the smallest if codes stand for values."""
     rows: Ints
     """The number of rows of each code."""
-    place: Ints
+    code_index: Ints
     """The index of each row's code, −1 where it is missing."""
     domain: Floats
     """The distinct true values in order."""

@@ -65,7 +65,7 @@ class DecodedMining:
 
 
 def decode_itemsets(
-    found: pl.DataFrame | Itemsets,
+    itemsets: pl.DataFrame | Itemsets,
     key: Key,
     baskets: Baskets | None = None,
     min_support: Support | None = None,
@@ -73,20 +73,20 @@ def decode_itemsets(
 ) -> pl.DataFrame:
     """The frequent itemsets of the originals, from all that the provider found in the release.
 
-    `found` are all frequent itemsets of the release (no other kind), mined with the count requested for the originals,
-    or a lower one. The result has the columns of `frequent_itemsets`: the itemsets of `found` whose true support is at
-    least `min_support` (a count, or a share of the original baskets), by default the smallest support in `found`. If
-    the provider was asked for short itemsets only, `max_length` says so; for one-to-n, ask for all. The result is
-    complete if `found` is. A missing code or subset is noticed and refused, and so are missing itemsets among the
-    spot checks of the key. The originals are not needed, but if given every support is counted again, and that nothing
-    was left out is proved; only filters (`encode_bloom`) need them to be exact: without them, there may be false
-    itemsets and supports too high, never too low.
+    `itemsets` are all frequent itemsets of the release (no other kind), mined with the count requested for the
+    originals, or a lower one. The result has the columns of `frequent_itemsets`: the sets among `itemsets` whose true
+    support is at least `min_support` (a count, or a share of the original baskets), by default the smallest support in
+    `itemsets`. If the provider was asked for short itemsets only, `max_length` says so; for one-to-n, ask for all. The
+    result is complete if `itemsets` is. A missing code or subset is noticed and refused, and so are missing itemsets
+    among the spot checks of the key. The originals are not needed, but if given every support is counted again, and
+    that nothing was left out is proved; only filters (`encode_bloom`) need them to be exact: without them, there may be
+    false itemsets and supports too high, never too low.
     """
-    return decode_mining(found, key, baskets, min_support, max_length).frame
+    return decode_mining(itemsets, key, baskets, min_support, max_length).frame
 
 
 def decode_rules(
-    found: pl.DataFrame | Itemsets,
+    itemsets: pl.DataFrame | Itemsets,
     key: Key,
     baskets: Baskets | None = None,
     min_support: Support | None = None,
@@ -98,11 +98,11 @@ def decode_rules(
     Decodes as `decode_itemsets` does; the columns are those of `association_rules`. Rules that the provider derived are
     of no use: their supports and confidences count what was added to hide the items.
     """
-    return decode_mining(found, key, baskets, min_support, max_length).find_rules(min_confidence)
+    return decode_mining(itemsets, key, baskets, min_support, max_length).find_rules(min_confidence)
 
 
 def decode_mining(
-    found: pl.DataFrame | Itemsets,
+    itemsets: pl.DataFrame | Itemsets,
     key: Key,
     baskets: Baskets | None = None,
     min_support: Support | None = None,
@@ -111,7 +111,7 @@ def decode_mining(
     """Decode, with an account of what was checked."""
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
         raise PolicyError("max_length must be a whole number of items, at least 1, or None")
-    counts = _index_provider_sets(found)
+    counts = _index_provider_sets(itemsets)
     checks.refuse_incomplete_sets(counts)
     is_filtered = isinstance(key, Key) and key.method == BLOOM
     opened = BloomKey.open(key) if is_filtered else ItemKey.open(key)
@@ -159,7 +159,7 @@ def _index_provider_sets(provider_sets: pl.DataFrame | Itemsets) -> dict[Coded, 
         absent = [name for name in ("items", "support") if name not in getattr(provider_sets, "columns", ())]
         if absent:
             raise PolicyError(
-                'found must be a frame with the columns "items" and "support", as returned by frequent_itemsets'
+                'itemsets must be a frame with the columns "items" and "support", as returned by frequent_itemsets'
             )
         lists, supports = provider_sets["items"].to_list(), provider_sets["support"].to_list()
     try:

@@ -272,13 +272,13 @@ class DecodingTable:
             raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
 
         def some(half: slice) -> Walked:
-            found = Walked.start(len(parts), classes)
-            tally = NodeTally(found.count, found.missing, found.tally, found.sides)
+            walk = Walked.start(len(parts), classes)
+            tally = NodeTally(walk.count, walk.missing, walk.tally, walk.sides)
             for begin in range(half.start, half.stop, _CHUNK):
                 report_progress("sending rows down the tree", begin, len(rows))
                 part = slice(begin, min(begin + _CHUNK, half.stop))
                 walk_tree(rows[part], weights[part], self.seen, self.true, class_codes, parts, threshold, tally)
-            return found
+            return walk
 
         middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)
         walked = map_in_threads(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])

@@ -105,16 +105,16 @@ class ItemKey:
 
     def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
         """The true support of every set of items found, without fakes."""
-        named = {
+        counts = {
             items: count for coded, count in provider_sets.items() if (items := self.find_itemset(coded)) is not None
         }
         if not self.fakes:
-            return named
-        columns: Any = build_item_columns(Baskets.of(self.fakes), {item for items in named for item in items})
+            return counts
+        columns: Any = build_item_columns(Baskets.of(self.fakes), {item for items in counts for item in items})
         whole = build_full_column(len(self.fakes))
         true: dict[ItemIndices, int] = {}
-        for done, (items, count) in enumerate(named.items()):
+        for done, (items, count) in enumerate(counts.items()):
             if done % 4096 == 0:
-                report_progress("decoding itemsets", done, len(named))
+                report_progress("decoding itemsets", done, len(counts))
             true[items] = count - intersect_items(columns, items, whole).bit_count()
         return true

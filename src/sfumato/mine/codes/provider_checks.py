@@ -39,12 +39,14 @@ def draw_spot_checks(data: Baskets, chance: np.random.Generator) -> tuple[SpotCh
     rows = np.flatnonzero(np.diff(data.offsets) > 1)
     if not len(rows):
         return ()
-    drawn: set[ItemIndices] = set()
+    itemsets: set[ItemIndices] = set()
     for row in chance.choice(rows, SPOT_CHECKS).tolist():
         held = data.codes[data.offsets[row] : data.offsets[row + 1]]
         size = min(int(chance.integers(2, 4)), len(held))
-        drawn.add(tuple(sorted(chance.choice(held, size, replace=False).tolist())))
-    return tuple(SpotCheck(items, support) for items, support in count_original_supports(sorted(drawn), data).items())
+        itemsets.add(tuple(sorted(chance.choice(held, size, replace=False).tolist())))
+    return tuple(
+        SpotCheck(items, support) for items, support in count_original_supports(sorted(itemsets), data).items()
+    )
 
 
 def spell_spot_checks(checks: Iterable[SpotCheck]) -> list[Any]:
@@ -130,11 +132,11 @@ def count_original_supports(sets: Iterable[ItemIndices], baskets: Baskets) -> di
     return {itemset: intersect_items(columns, itemset, whole).bit_count() for itemset in wanted}
 
 
-def refuse_left_out(found: Collection[ItemIndices], baskets: Baskets, least: int, max_length: int | None) -> None:
-    """Stop if a frequent itemset of the originals was not found; `found` are frequent, with all of their subsets."""
+def refuse_left_out(itemsets: Collection[ItemIndices], baskets: Baskets, least: int, max_length: int | None) -> None:
+    """Stop if a frequent itemset of the originals was not found; `itemsets` are frequent, with all of their subsets."""
     longest = max_length or len(baskets.items)
     by_length: dict[int, set[ItemIndices]] = {}
-    for items in found:
+    for items in itemsets:
         by_length.setdefault(len(items), set()).add(items)
     left_out = int((np.bincount(baskets.codes) >= least).sum()) - len(by_length.get(1, ()))
     if longest >= 2:

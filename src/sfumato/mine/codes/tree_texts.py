@@ -37,7 +37,7 @@ class WrittenTree:
     threshold: Floats
     slack: Floats
     """How far each threshold may be off by rounding."""
-    told: tuple[str, ...]
+    leaf_classes: tuple[str, ...]
     """The class of each leaf; empty at a test."""
     missing_left: Bytes | None = None
     """Where missing cells go; None if the file does not state it."""
@@ -45,7 +45,7 @@ class WrittenTree:
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes of the leaves."""
-        return tuple(sorted({leaf_class for leaf_class in self.told if leaf_class}))
+        return tuple(sorted({leaf_class for leaf_class in self.leaf_classes if leaf_class}))
 
     def renumber_columns(self, names: tuple[str, ...]) -> WrittenTree:
         """The same tree with its columns numbered as given: the file need not name those it never tests."""
@@ -126,7 +126,7 @@ class WrittenTree:
     def _refuse_other_leaves(self, tally: Ints, kept: list[str]) -> None:
         commonest = np.array(kept)[tally.argmax(axis=1)]
         for leaf in np.flatnonzero(self.left < 0):
-            if self.told[leaf] != commonest[leaf]:
+            if self.leaf_classes[leaf] != commonest[leaf]:
                 raise DataError(
                     f"{self.source}: the model was not grown on this table under this key: rows of other classes "
                     "reach its leaves"
@@ -149,13 +149,13 @@ class _TreeTextReader:
     """Reads the lines once; a node's first test is followed by its branch, then by the opposite test."""
 
     def __init__(self, source: str, lines: list[tuple[int, str]]) -> None:
-        self.source, self.lines, self.at = source, lines, 0
+        self.source, self.lines, self.line_index = source, lines, 0
         self.left: list[int] = []
         self.right: list[int] = []
         self.names: list[str] = []
         self.threshold: list[float] = []
         self.slack: list[float] = []
-        self.told: list[str] = []
+        self.leaf_classes: list[str] = []
 
     def branch(self, depth: int) -> None:
         """Read one node and everything below it with an explicit stack: trees may be deep."""
@@ -167,21 +167,21 @@ class _TreeTextReader:
             node = self._read_node(depth)
             if parent >= 0:
                 (self.left if side == "left" else self.right)[parent] = node
-            if not self.told[node]:
+            if not self.leaf_classes[node]:
                 waiting += [(depth + 1, node, "right"), (depth + 1, node, "left")]
-        if self.at != len(self.lines):
+        if self.line_index != len(self.lines):
             self._refuse()
 
     def _read_node(self, depth: int) -> int:
         """A leaf, or the first of a node's two tests."""
         parsed_test = self._take_line(depth)
-        node = len(self.told)
+        node = len(self.leaf_classes)
         leaf, test = _LEAF.match(parsed_test), _TEST.match(parsed_test)
         if leaf is None and (test is None or test["sign"] != "<="):
             self._refuse()
         self.left.append(-1)
         self.right.append(-1)
-        self.told.append(leaf["name"] if leaf else "")
+        self.leaf_classes.append(leaf["name"] if leaf else "")
         self.names.append(test["name"] if test and not leaf else "")
         self.threshold.append(float(test["number"]) if test and not leaf else -2.0)
         self.slack.append(0.5 * 10.0 ** -len(test["decimals"] or "") if test and not leaf else 0.0)
@@ -194,13 +194,13 @@ class _TreeTextReader:
             self._refuse()
 
     def _take_line(self, depth: int) -> str:
-        if self.at >= len(self.lines) or self.lines[self.at][0] != depth:
+        if self.line_index >= len(self.lines) or self.lines[self.line_index][0] != depth:
             self._refuse()
-        self.at += 1
-        return self.lines[self.at - 1][1]
+        self.line_index += 1
+        return self.lines[self.line_index - 1][1]
 
     def _refuse(self) -> Any:
-        raise DataError(f"{self.source}: line {self.at + 1} is not what export_text would write there")
+        raise DataError(f"{self.source}: line {self.line_index + 1} is not what export_text would write there")
 
     def build_tree(self) -> WrittenTree:
         """The tree read."""
@@ -215,5 +215,5 @@ class _TreeTextReader:
             np.array([column_index.get(name, -2) for name in self.names], dtype=np.int64),
             np.array(self.threshold),
             np.array(self.slack),
-            tuple(self.told),
+            tuple(self.leaf_classes),
         )

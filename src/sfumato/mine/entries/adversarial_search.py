@@ -251,7 +251,7 @@ class _KernelSearch:
             tally=np.zeros((widest + 3, 4), dtype=np.int64),
             alive=np.zeros(2 * packed.items + 1, dtype=np.uint8),
         )
-        self._found = places.RuleBuffer(
+        self._buffer = places.RuleBuffer(
             rules=np.zeros((ROOM, 6), dtype=np.int32),
             starts=np.zeros(ROOM + 1, dtype=np.int64),
             items=np.zeros(4 * ROOM, dtype=np.int32),
@@ -276,21 +276,21 @@ class _KernelSearch:
     def _step(self) -> int:
         from sfumato.kernels.entries.adversarial_rules import search_adversarial_rules
 
-        return int(search_adversarial_rules(self._packed, self._stacks, self._room, self._found, BUDGET))
+        return int(search_adversarial_rules(self._packed, self._stacks, self._room, self._buffer, BUDGET))
 
     def _grow(self, full: int) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
-        need, stacks, found = int(self._stacks.state[places.NEED]), self._stacks, self._found
+        need, stacks, buffer = int(self._stacks.state[places.NEED]), self._stacks, self._buffer
         if full == places.RULES_FULL:
-            rules = _lengthen_buffer(found.rules, need)
+            rules = _lengthen_buffer(buffer.rules, need)
             starts, list_starts = (
-                _lengthen_buffer(starts, len(rules) + 1) for starts in (found.starts, found.list_starts)
+                _lengthen_buffer(starts, len(rules) + 1) for starts in (buffer.starts, buffer.list_starts)
             )
-            self._found = found._replace(rules=rules, starts=starts, list_starts=list_starts)
+            self._buffer = buffer._replace(rules=rules, starts=starts, list_starts=list_starts)
         elif full in (places.ITEMS_FULL, places.LISTS_FULL):
             name = "items" if full == places.ITEMS_FULL else "listed"
-            self._found = found._replace(**{name: _lengthen_buffer(getattr(found, name), need)})
+            self._buffer = buffer._replace(**{name: _lengthen_buffer(getattr(buffer, name), need)})
         else:
             name = {
                 places.STACK_FULL: "rows", places.BITS_FULL: "bits", places.STEPS_FULL: "steps",
@@ -308,23 +308,23 @@ class _KernelSearch:
     @property
     def memory(self) -> int:
         """Bytes in use, including the packed table."""
-        own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._found))
+        own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._buffer))
         return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
 
     def collect_rules(self, *, complete: bool) -> RuleArrays:
         """The rules found, those of an antecedent in the order of their targets."""
         from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
 
-        state, rules = self._stacks.state, self._found.rules[: self.rules]
+        state, rules = self._stacks.state, self._buffer.rules[: self.rules]
         order = np.argsort(rules[:, 0] * np.int64(self._packed.settings.values) + rules[:, 1], kind="stable")
         names = ("antecedent", "target", "public", "public_fit", "hidden", "hidden_fit")
         counts: dict[str, Codes] = {name: rules[order, index] for index, name in enumerate(names)}
         antecedents = int(state[ANTECEDENTS])
         return RuleArrays(
-            start=self._found.starts[: antecedents + 1].copy(),
-            items=self._found.items[: state[ITEMS]].copy(),
-            row_start=self._found.list_starts[: antecedents + 1].copy(),
-            rows=self._found.listed[: state[LISTED]].copy(),
+            start=self._buffer.starts[: antecedents + 1].copy(),
+            items=self._buffer.items[: state[ITEMS]].copy(),
+            row_start=self._buffer.list_starts[: antecedents + 1].copy(),
+            rows=self._buffer.listed[: state[LISTED]].copy(),
             complete=complete,
             **counts,
         )

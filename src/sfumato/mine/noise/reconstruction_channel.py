@@ -128,8 +128,8 @@ def build_noisy_edges(noise: Any, true_edges: Floats) -> Floats:
         inner = np.linspace(true_edges[0], true_edges[-1], int(np.ceil((true_edges[-1] - true_edges[0]) / wide)) + 1)
         width = inner[1] - inner[0]
     below, above = _measure_noise_reach(parsed_noise)
-    before, after = (int(np.ceil(far / width - 1e-9)) for far in (below, above))
-    outer = (inner[0] - width * np.arange(before, 0, -1), inner[-1] + width * np.arange(1, after + 1))
+    bins_below, bins_above = (int(np.ceil(far / width - 1e-9)) for far in (below, above))
+    outer = (inner[0] - width * np.arange(bins_below, 0, -1), inner[-1] + width * np.arange(1, bins_above + 1))
     edges = np.concatenate([outer[0], inner, outer[1]])
     if step:  # between whole numbers, so that every bin is a set of them
         edges = (np.unique(np.rint(edges / step + 0.5)) - 0.5) * step

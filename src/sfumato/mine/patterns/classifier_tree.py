@@ -87,7 +87,7 @@ def _divide(leaves: Mapping[Conditions, Counter[str]], question: str) -> Divisio
 def _measure_impurity(parts: Division) -> float:
     """Gini impurity times the number of people, by which the tree was grown."""
     sums = [_add_up(list(part.values())) for part in parts.values()]
-    return sum(one.total() - sum(count**2 for count in one.values()) / one.total() for one in sums)
+    return sum(counts.total() - sum(count**2 for count in counts.values()) / counts.total() for counts in sums)
 
 
 def _add_up(counts: Sequence[Counter[str]]) -> Counter[str]:

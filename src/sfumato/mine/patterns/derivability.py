@@ -138,7 +138,7 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
         exact = find_exactly_forced(patterns, k).forced  # its ranges are the tightest
         known = {pattern.either[0] for pattern in exact}
-        forced = [one for one in forced if len(one.either) > 1 or one.either[0] not in known] + list(exact)
+        forced = [leak for leak in forced if len(leak.either) > 1 or leak.either[0] not in known] + list(exact)
     return sorted(forced, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
 
 
@@ -171,7 +171,7 @@ def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None,
         k, [] if witness is None else [witness], inf if len(patterns.items) <= EXACT_ITEMS else until
     )
     names = patterns.items
-    found = [
+    forced = [
         ForcedPattern(
             (Conjunction(_name_mask_items(cells.present, names), _name_mask_items(cells.absent, names)),),
             cells.least,
@@ -179,7 +179,7 @@ def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None,
         )
         for cells in search.forced
     ]
-    return JointReasoning(tuple(found), search.complete)
+    return JointReasoning(tuple(forced), search.complete)
 
 
 def reason_jointly(patterns: Patterns, k: int, data: Baskets, until: float) -> JointReasoning:

@@ -88,7 +88,7 @@ class CellHolders:
     def __init__(self, table: Table) -> None:
         """Look at a table."""
         self.table = table
-        self._found: dict[str, Flags] = {}
+        self._flags: dict[str, Flags] = {}
 
     def find_all(self, conditions: Iterable[str]) -> Flags:
         """The rows that fulfil all of some conditions."""
@@ -99,9 +99,9 @@ class CellHolders:
 
     def find(self, condition: str) -> Flags:
         """A flag for each row."""
-        if condition not in self._found:
-            self._found[condition] = self._look_up(condition)
-        return self._found[condition]
+        if condition not in self._flags:
+            self._flags[condition] = self._look_up(condition)
+        return self._flags[condition]
 
     def _look_up(self, condition: str) -> Flags:
         # Rules are about no column that reads like a condition, so "not a = b" is never about a column "not a".

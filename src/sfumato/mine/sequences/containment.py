@@ -59,10 +59,10 @@ def flag_rows(
     elements = list_elements(pattern)
     by_text = {str(item): code for code, item in enumerate(sequences.items)}
     code_of = {item: code for code, item in enumerate(sequences.items)}
-    found = [{code_of.get(item, by_text.get(str(item), -1)) for item in element} for element in elements]
-    if any(-1 in element for element in found):
+    code_sets = [{code_of.get(item, by_text.get(str(item), -1)) for item in element} for element in elements]
+    if any(-1 in element for element in code_sets):
         return np.zeros(len(sequences), dtype=bool)
-    codes = [np.array(sorted(element), dtype=np.int32) for element in found]
+    codes = [np.array(sorted(element), dtype=np.int32) for element in code_sets]
     return flag_code_rows(sequences, codes, limits)
 
 

@@ -19,10 +19,10 @@ def find_distinct_sequences(sequences: Sequences) -> DistinctRows:
     """The distinct sequences among some whose elements are single items."""
     from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 
-    found = _FOUND.get(sequences)
-    if found is None:
-        found = find_distinct_rows(sequences.codes, sequences.offsets)
-        for several in found:
+    distinct_rows = _FOUND.get(sequences)
+    if distinct_rows is None:
+        distinct_rows = find_distinct_rows(sequences.codes, sequences.offsets)
+        for several in distinct_rows:
             several.setflags(write=False)
-        _FOUND[sequences] = found
-    return found
+        _FOUND[sequences] = distinct_rows
+    return distinct_rows

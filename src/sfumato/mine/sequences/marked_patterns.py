@@ -28,10 +28,10 @@ def drop_marks(sequences: Sequences) -> Sequences:
     return Sequences(sequences.items, sequences.offsets, bounds, sequences.codes[kept], flat=sequences.flat)
 
 
-def flag_unmarked(found: Subsequences) -> Flags:
+def flag_unmarked(subsequences: Subsequences) -> Flags:
     """Which patterns have no mark."""
-    mark = found.items.index(MARK)
-    owners = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-    flags = np.ones(len(found), dtype=np.bool_)
-    flags[owners[(found.codes == mark) | (found.codes == ~mark)]] = False
+    mark = subsequences.items.index(MARK)
+    owners = np.repeat(np.arange(len(subsequences)), np.diff(subsequences.offsets))
+    flags = np.ones(len(subsequences), dtype=np.bool_)
+    flags[owners[(subsequences.codes == mark) | (subsequences.codes == ~mark)]] = False
     return flags

@@ -51,12 +51,12 @@ def read_subsequences(path: str | PathLike[str]) -> pl.DataFrame:
     for number, line in enumerate(text.decode().split("\n"), start=1):
         if not line.strip():
             continue
-        found = _LINE.match(line.strip())
-        elements = [part.split() for part in f" {found[1]}".split(f" {_END} ")] if found else []
-        if found is None or elements[-1] or not all(elements[:-1]) or len(elements) < 2:
+        match = _LINE.match(line.strip())
+        elements = [part.split() for part in f" {match[1]}".split(f" {_END} ")] if match else []
+        if match is None or elements[-1] or not all(elements[:-1]) or len(elements) < 2:
             raise DataError(f'{file}: line {number} is not a pattern such as "1 -1 2 -1 #SUP: 3"; fix or remove it')
         rows.append(elements[:-1])
-        supports.append(int(found[2]))
+        supports.append(int(match[2]))
     words = sorted({word for row in rows for element in row for word in element})
     value_of = dict(zip(words, name_items(file, words, dict(names)), strict=True))
     inner = pl.String if any(isinstance(value, str) for value in value_of.values()) else pl.Int64

@@ -19,15 +19,19 @@ from sfumato.progress import report_progress
 Elements = tuple[tuple[int, ...], ...]
 
 
-def flag_uncovered(found: Subsequences, same_support: bool) -> Flags:
+def flag_uncovered(subsequences: Subsequences, same_support: bool) -> Flags:
     """Which patterns no longer one contains, among all or among those of the same support."""
-    patterns = list_pattern_codes(found)
-    order = np.lexsort((-np.diff(found.offsets), found.supports if same_support else np.zeros(len(found))))
-    kept = np.ones(len(found), dtype=bool)
-    for done, (_, group) in enumerate(groupby(order.tolist(), lambda n: found.supports[n] if same_support else 0)):
+    patterns = list_pattern_codes(subsequences)
+    order = np.lexsort(
+        (-np.diff(subsequences.offsets), subsequences.supports if same_support else np.zeros(len(subsequences)))
+    )
+    kept = np.ones(len(subsequences), dtype=bool)
+    for done, (_, group) in enumerate(
+        groupby(order.tolist(), lambda n: subsequences.supports[n] if same_support else 0)
+    ):
         report_progress("comparing patterns", done)
         longer = _PatternIndex()
-        for _, same_length in groupby(group, lambda n: found.offsets[n + 1] - found.offsets[n]):
+        for _, same_length in groupby(group, lambda n: subsequences.offsets[n + 1] - subsequences.offsets[n]):
             numbers = list(same_length)
             for number in numbers:
                 kept[number] = not longer.covers(patterns[number])

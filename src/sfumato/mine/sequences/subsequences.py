@@ -87,8 +87,8 @@ def frequent_subsequences(
     """
     import polars as pl
 
-    found = find_subsequences(sequences, min_support, max_length, max_gap, window, kind, at_most=at_most)
-    return pl.DataFrame({"pattern": list_patterns(found), "support": found.supports})
+    subsequences = find_subsequences(sequences, min_support, max_length, max_gap, window, kind, at_most=at_most)
+    return pl.DataFrame({"pattern": list_patterns(subsequences), "support": subsequences.supports})
 
 
 def find_subsequences(
@@ -129,7 +129,7 @@ def find_subsequences(
         refuse(*bound_patterns(sequences, least, question.max_length), is_found=False)
     pieces = search_subsequences(sequences, question, refuse)
     ends = np.cumsum([0, *(piece.codes.size for piece in pieces)])[:-1]
-    found = Subsequences(
+    subsequences = Subsequences(
         items=sequences.items,
         offsets=np.concatenate(
             [np.zeros(1, np.int64), *(piece.ends + end for piece, end in zip(pieces, ends, strict=True))]
@@ -140,13 +140,13 @@ def find_subsequences(
         flat=sequences.flat,
     )
     if is_marked and not limits.is_free:
-        found = found.take(flag_unmarked(found))
+        subsequences = subsequences.take(flag_unmarked(subsequences))
     if is_filtered:
         from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
 
-        found = found.take(flag_uncovered(found, same_support=kind == "closed"))
-        return found if max_length is None else found.take(np.diff(found.offsets) <= max_length)
-    return found
+        subsequences = subsequences.take(flag_uncovered(subsequences, same_support=kind == "closed"))
+        return subsequences if max_length is None else subsequences.take(np.diff(subsequences.offsets) <= max_length)
+    return subsequences
 
 
 def _refuse_many(at_most: int | None, patterns: int, codes: int, *, is_found: bool = True) -> None:
@@ -156,31 +156,31 @@ def _refuse_many(at_most: int | None, patterns: int, codes: int, *, is_found: bo
     refuse_large("patterns", patterns, 40 * codes + 16 * patterns, at_most, is_found=is_found)
 
 
-def list_patterns(found: Subsequences) -> pl.Series:
+def list_patterns(subsequences: Subsequences) -> pl.Series:
     """The patterns as a polars series of lists of items, or of item lists."""
     import polars as pl
     import pyarrow as pa
 
-    is_text = bool(found.items) and isinstance(found.items[0], str)
+    is_text = bool(subsequences.items) and isinstance(subsequences.items[0], str)
     kind = pl.String if is_text else pl.Int64
-    names = pl.Series(found.items, dtype=kind).to_arrow()
-    codes = np.where(found.codes < 0, ~found.codes, found.codes)
+    names = pl.Series(subsequences.items, dtype=kind).to_arrow()
+    codes = np.where(subsequences.codes < 0, ~subsequences.codes, subsequences.codes)
     values = names.take(pa.array(codes))
-    if found.flat:
-        lists = pa.LargeListArray.from_arrays(copy_numbers(found.offsets), values)
+    if subsequences.flat:
+        lists = pa.LargeListArray.from_arrays(copy_numbers(subsequences.offsets), values)
         return pl.Series("pattern", lists, dtype=pl.List(kind))
-    begins = np.flatnonzero(found.codes >= 0)
+    begins = np.flatnonzero(subsequences.codes >= 0)
     elements = pa.LargeListArray.from_arrays(copy_numbers(np.append(begins, codes.size)), values)
-    bounds = np.searchsorted(begins, found.offsets)
+    bounds = np.searchsorted(begins, subsequences.offsets)
     lists = pa.LargeListArray.from_arrays(copy_numbers(bounds), elements)
     return pl.Series("pattern", lists, dtype=pl.List(pl.List(kind)))
 
 
-def list_pattern_codes(found: Subsequences) -> list[tuple[tuple[int, ...], ...]]:
+def list_pattern_codes(subsequences: Subsequences) -> list[tuple[tuple[int, ...], ...]]:
     """Each pattern as a tuple of its elements, tuples of codes."""
     patterns = []
-    codes = found.codes.tolist()
-    for begin, end in pairwise(found.offsets.tolist()):
+    codes = subsequences.codes.tolist()
+    for begin, end in pairwise(subsequences.offsets.tolist()):
         elements: list[list[int]] = []
         for code in codes[begin:end]:
             if code >= 0:
@@ -191,14 +191,14 @@ def list_pattern_codes(found: Subsequences) -> list[tuple[tuple[int, ...], ...]]
     return patterns
 
 
-def list_named_patterns(found: Subsequences) -> list[tuple[tuple[str, ...], ...]]:
+def list_named_patterns(subsequences: Subsequences) -> list[tuple[tuple[str, ...], ...]]:
     """Each pattern as a tuple of its elements, sorted tuples of names: a file may have turned numbers into text."""
-    names = [str(item) for item in found.items]
-    if (found.codes >= 0).all():
+    names = [str(item) for item in subsequences.items]
+    if (subsequences.codes >= 0).all():
         singles = [(name,) for name in names]
-        elements = [singles[code] for code in found.codes.tolist()]
-        return [tuple(elements[begin:end]) for begin, end in pairwise(found.offsets.tolist())]
+        elements = [singles[code] for code in subsequences.codes.tolist()]
+        return [tuple(elements[begin:end]) for begin, end in pairwise(subsequences.offsets.tolist())]
     return [
         tuple(tuple(sorted(names[code] for code in element)) for element in pattern)
-        for pattern in list_pattern_codes(found)
+        for pattern in list_pattern_codes(subsequences)
     ]
