@@ -198,7 +198,7 @@ def _flows(moves: Ints, shift: int) -> str:
 
 
 def _pairs(one: Example, swapped: SwapOutcome) -> list[tuple[int, int, float]]:
-    return [(*sorted((one.numbers[s.one], one.numbers[s.other])), s.cost / UNIT) for s in swapped.swaps]  # type: ignore[misc]
+    return [(*sorted((one.numbers[s.first], one.numbers[s.other])), s.cost / UNIT) for s in swapped.swaps]  # type: ignore[misc]
 
 
 def _swaps(one: Example, swapped: SwapOutcome) -> str:

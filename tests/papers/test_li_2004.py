@@ -89,7 +89,7 @@ def test_table_3_phase_2_from_its_own_start() -> None:
     start = EXAMPLE.answer(STARTED)
     assert f"{start.compute_cost(EXAMPLE.records) / UNIT:.4f}" == "4.0718"
     swapped = run_phase_two(EXAMPLE.records, start)
-    found = [(EXAMPLE.numbers[s.one], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
+    found = [(EXAMPLE.numbers[s.first], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
     assert [(tuple(sorted((a, b))), cost) for a, b, cost in found] == [
         ((10, 13), "-1.1061"),
         ((6, 16), "-0.4817"),

@@ -20,9 +20,9 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     """A `protect` that says what is wrong with its data before it starts."""
 
     @wraps(protect)
-    def protect_checked(method: Any, data: Any, *given: Any, **named: Any) -> Release:
+    def protect_checked(method: Any, data: Any, *given: Any, **keywords: Any) -> Release:
         refuse_unfit(method, data)
-        release = protect(method, data, *given, **named)
+        release = protect(method, data, *given, **keywords)
         label_rows(release, data)
         return release
 

@@ -194,8 +194,8 @@ class Generalize(Method):
         """The weight of each quasi-identifying column; None if all weigh the same."""
         unknown = [name for name in self.weights if name not in names]
         if unknown:
-            named = f"weights name {quote_names(unknown)}, which is not a quasi-identifying column"
-            raise PolicyError(f"{named}{ask_meant(unknown, names)}")
+            problem = f"weights name {quote_names(unknown)}, which is not a quasi-identifying column"
+            raise PolicyError(f"{problem}{ask_meant(unknown, names)}")
         return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
     def search_levels(
@@ -216,13 +216,13 @@ class Generalize(Method):
         """Incognito's nodes, and beside its counts those of the search for minimal nodes."""
         from sfumato.protect.anonymity.incognito import run_incognito
 
-        found, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
+        incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
         _, checked = minimal_in(grouping, judge, most)
-        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked, len(found.accepted))
+        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked, len(incognito.accepted))
         # Without suppression nothing costs less than a minimal node; with it, a coarser one may.
-        best = self._choose_cheapest(found.accepted if most else found.minimal, grouping, judge, weights)
-        counts = (*found.counts, ours)
-        return BestNode(best, found.counts[-1].checked, nodes, True, found.minimal, found.accepted, counts)
+        best = self._choose_cheapest(incognito.accepted if most else incognito.minimal, grouping, judge, weights)
+        counts = (*incognito.counts, ours)
+        return BestNode(best, incognito.counts[-1].checked, nodes, True, incognito.minimal, incognito.accepted, counts)
 
     def _choose_cheapest(
         self, nodes: Sequence[Levels], grouping: Grouping, judge: ModelJudge, weights: Weights | None

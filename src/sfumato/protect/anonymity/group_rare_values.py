@@ -108,21 +108,21 @@ class GroupRareValues(Method):
         return pl.repeat(self.label, len(cells), eager=True).zip_with(inside, cells).alias(column.name)
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        told = {"columns": names}
+        arguments = {"columns": names}
         where = ", ".join(names)
         return (
             Claim(
                 property="rows_with_each_value",
                 threshold=self.min_count,
                 measure="rows_with_each_value",
-                arguments=told,
+                arguments=arguments,
                 meaning=f"Whatever a cell of {where} holds, at least {self.min_count} rows hold the same.",
             ),
             claim_with_originals(
                 "cells_grouped_wrongly",
                 0,
                 "exactly",
-                {**told, "label": self.label},
+                {**arguments, "label": self.label},
                 f'Every cell of {where} is the original, or "{self.label}" if its original is not published.',
             ),
             claim_others_kept(table, names),

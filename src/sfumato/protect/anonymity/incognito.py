@@ -148,14 +148,14 @@ def _join_subsets(graph: Graph) -> Graph:
 
 def _has_accepted_parts(graph: Graph, columns: Columns, node: Levels) -> bool:
     return all(
-        node[:place] + node[place + 1 :] in graph.get(columns[:place] + columns[place + 1 :], ())
-        for place in range(len(node))
+        node[:position] + node[position + 1 :] in graph.get(columns[:position] + columns[position + 1 :], ())
+        for position in range(len(node))
     )
 
 
 def _list_steps(node: Levels, shape: Iterable[int], step: int) -> Iterator[Levels]:
     """The nodes one level up, or down, in one column."""
-    for place, size in enumerate(shape):
-        level = node[place] + step
+    for position, size in enumerate(shape):
+        level = node[position] + step
         if 0 <= level < size:
-            yield (*node[:place], level, *node[place + 1 :])
+            yield (*node[:position], level, *node[position + 1 :])

@@ -115,7 +115,7 @@ class KOptimize(Method):
     def _state_changes(
         self, table: Table, published: Table, pieces: Sequence[_ColumnPieces], starred: bool
     ) -> tuple[Change, ...]:
-        cut = {one.column.name: ChangeKind.KEPT if one.whole else ChangeKind.RANGES for one in pieces}
+        cut = {piece.column.name: ChangeKind.KEPT if piece.whole else ChangeKind.RANGES for piece in pieces}
         stated = state_changes(self, table, published, cut)
         return tuple(replace(change, starred=starred and change.column in cut) for change in stated)
 

@@ -93,8 +93,8 @@ class Partition(Method):
         refuse_unfit_models(self.models, data)
         table, rows = select_participants(data, overlapping=True)
         report_progress("encoding the table")
-        counted, names = MemoryRows(data.frame), data.quasi_identifying
-        columns = self.describe_columns(data, lambda name: counted.count_rows([name]))
+        memory_rows, names = MemoryRows(data.frame), data.quasi_identifying
+        columns = self.describe_columns(data, lambda name: memory_rows.count_rows([name]))
         lines, line_of_row = self._list_lines(table, columns)
         published = self.cut_lines(lines, columns)
         recoded = table.with_frame(published.recode(table.frame.drop(table.identifying), names, line_of_row))

@@ -58,14 +58,14 @@ class PartitionColumn:
 
     @classmethod
     def of(
-        cls, counted: RowCounts, hierarchy: Hierarchy | None, publish: Publish, outline: Table, crowd: int
+        cls, row_counts: RowCounts, hierarchy: Hierarchy | None, publish: Publish, outline: Table, crowd: int
     ) -> PartitionColumn:
         """Numbers and moments become ranges and others sets, unless the hierarchy's labels are requested.
 
         Dates of unknown order become the labels of their hierarchy; without one they are refused.
         """
-        cells = counted.frame.to_series()
-        original, counts = cells.drop_nulls(), counted.counts[cells.is_not_null().to_numpy()]
+        cells = row_counts.frame.to_series()
+        original, counts = cells.drop_nulls(), row_counts.counts[cells.is_not_null().to_numpy()]
         domain = Domain.of(original, hierarchy)
         numeric = original.dtype.is_numeric() and domain.numbers is not None
         kind: Kind = "range" if numeric or domain.moments is not None else "set"

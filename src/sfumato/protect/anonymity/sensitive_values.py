@@ -137,7 +137,7 @@ class SensitiveColumn:
 
         most, width = max(min(len(self.rows), classes * len(self.values)), classes), len(self.values)
         # Memory that is not written to is not taken: there are often far fewer pairs.
-        found = ClassValues(
+        class_values = ClassValues(
             np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64), np.empty(classes, dtype=np.int64)
         )
         rows, codes = np.ascontiguousarray(self.rows, dtype=np.int32), np.ascontiguousarray(self.codes, dtype=np.int32)
@@ -149,11 +149,11 @@ class SensitiveColumn:
             width,
             blocks,
             np.zeros(places, dtype=np.int64),
-            found.values,
-            found.counts,
-            found.starts,
+            class_values.values,
+            class_values.counts,
+            class_values.starts,
         )
-        return ClassValues(found.values[:pairs], found.counts[:pairs], found.starts)
+        return ClassValues(class_values.values[:pairs], class_values.counts[:pairs], class_values.starts)
 
 
 def _split_classes(of_row: Codes, rows: Codes, classes: int, width: int) -> Ints:
@@ -161,13 +161,13 @@ def _split_classes(of_row: Codes, rows: Codes, classes: int, width: int) -> Ints
     whole = np.array([[0, len(rows)], [0, classes]], dtype=np.int64)
     if classes * width <= _BLOCK:
         return whole
-    before = np.maximum.accumulate(of_row)
-    after = np.minimum.accumulate(of_row[::-1])[::-1]
-    cuts = np.flatnonzero(after[1:] > before[:-1])
+    highest = np.maximum.accumulate(of_row)
+    lowest = np.minimum.accumulate(of_row[::-1])[::-1]
+    cuts = np.flatnonzero(lowest[1:] > highest[:-1])
     if not len(cuts):
         return whole
     step = max(1, _BLOCK // width)
-    firsts = before[cuts] + 1
+    firsts = highest[cuts] + 1
     chosen = np.unique(np.searchsorted(firsts, np.arange(step, classes, step, dtype=np.int32), side="right") - 1)
     chosen = chosen[chosen >= 0]
     inner = np.array([np.searchsorted(rows, (cuts[chosen] + 1).astype(rows.dtype)), firsts[chosen]], dtype=np.int64)

@@ -176,21 +176,21 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     weights = method.list_column_weights(names)
     report_progress("searching the lattice")
-    found = method.search_levels(grouping, judge, most, weights, stored.floor)
-    if found.best is None or not found.best.classes:
+    search = method.search_levels(grouping, judge, most, weights, stored.floor)
+    if search.best is None or not search.best.classes:
         raise method.explain_impossible(grouping, judge, most)
-    suppressed = grouping.flag_suppressed_rows(found.best.levels, judge)
+    suppressed = grouping.flag_suppressed_rows(search.best.levels, judge)
     hidden = _choose_hidden_columns(method, table, judge, grouping, suppressed)
-    losses = compute_losses(grouping, found.best) | {"dropped_rows": len(table) - grouping.rows}
+    losses = compute_losses(grouping, search.best) | {"dropped_rows": len(table) - grouping.rows}
     if weights is not None:
-        losses["weighted_loss"] = float(compute_loss(grouping, found.best, weights))
-    details = collect_details(outline, found, grouping, None, None)
+        losses["weighted_loss"] = float(compute_loss(grouping, search.best, weights))
+    details = collect_details(outline, search, grouping, None, None)
     plan = GeneralizationPlan(
         method=method,
         table=table,
         hierarchies=grouping.hierarchies,
-        levels=found.best.levels,
-        refused=_list_refused_classes(grouping, found.best.levels, suppressed),
+        levels=search.best.levels,
+        refused=_list_refused_classes(grouping, search.best.levels, suppressed),
         hidden=hidden,
         claims=method.list_claims(outline, grouping, bool(suppressed.any()), hidden),
         losses=losses,

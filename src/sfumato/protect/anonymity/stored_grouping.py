@@ -61,14 +61,14 @@ def group_stored_rows(
         name: _map_leaves(table, name, hierarchy, level)
         for name, hierarchy, level in zip(names, hierarchies, floor, strict=True)
     }
-    counted = _count_tuples(table, maps, judge.columns())
+    tuples = _count_tuples(table, maps, judge.columns())
     release_arrow_memory()  # the search needs room where the counts were
     others = None
     if population is not None:
         others = np.array([h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
-    grouping = Grouping(hierarchies, counted.codes, table.missing, others, counted.weights, distinct=True)
+    grouping = Grouping(hierarchies, tuples.codes, table.missing, others, tuples.weights, distinct=True)
     grouping.names = names
-    grouping.sensitive = dict(counted.sensitive)
+    grouping.sensitive = dict(tuples.sensitive)
     return StoredGrouping(grouping, floor, grouping.rows)
 
 
@@ -85,8 +85,8 @@ def find_least_class(judge: ModelJudge) -> int:
 
 def _find_floor(table: StoredTable, name: str, hierarchy: Hierarchy, least: int, most: int) -> int:
     """The lowest level at which this column alone leaves at most so many people in groups that are too small."""
-    counted = table.count_values(name)
-    codes, counts = hierarchy.code_leaves(counted.frame[name]), counted.counts
+    value_counts = table.count_values(name)
+    codes, counts = hierarchy.code_leaves(value_counts.frame[name]), value_counts.counts
     if table.missing is Missing.DROP:
         known = codes < len(hierarchy.rows)
         codes, counts = codes[known], counts[known]
@@ -167,11 +167,13 @@ def _count_coded(table: StoredTable, maps: Mapping[str, CodeMap], size: int) -> 
         ) from None
 
 
-def _select_participants(counted: RowCounts, table: StoredTable, maps: Mapping[str, CodeMap]) -> RowCounts:
+def _select_participants(row_counts: RowCounts, table: StoredTable, maps: Mapping[str, CodeMap]) -> RowCounts:
     """Without combinations that miss a cell, if such people are left out."""
     if table.missing is not Missing.DROP:
-        return counted
-    whole = counted.frame.select(pl.all_horizontal(pl.col(n) != codes.missing for n, codes in maps.items())).to_series()
+        return row_counts
+    whole = row_counts.frame.select(
+        pl.all_horizontal(pl.col(n) != codes.missing for n, codes in maps.items())
+    ).to_series()
     if not whole.any():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return RowCounts(counted.frame.filter(whole), counted.counts[whole.to_numpy()])
+    return RowCounts(row_counts.frame.filter(whole), row_counts.counts[whole.to_numpy()])

@@ -89,7 +89,7 @@ class FirstRows(NamedTuple):
 class PartitionPlan:
     """What is published of each row, decided before any row is written."""
 
-    counted: CountedPeople
+    census: CountedPeople
     parts: PublishedParts
     together: Codes
     """For each counted combination, the line of its people."""
@@ -110,7 +110,7 @@ class PartitionPlan:
     @property
     def table(self) -> StoredTable:
         """The originals."""
-        return self.counted.table
+        return self.census.table
 
     @property
     def leaves_rows_out(self) -> bool:
@@ -133,13 +133,13 @@ class PartitionPlan:
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are; repeated texts may be numbers."""
         rows = spell_coded_columns(rows)
-        taken = self.counted.select_rows(rows)
+        taken = self.census.select_rows(rows)
         if len(taken) < rows.height:
             rows = rows[taken]
-        lines = self.together[self.counted.find_people(rows)]
+        lines = self.together[self.census.find_people(rows)]
         if len(self.lone_rows):
-            place = np.minimum(np.searchsorted(self.lone_rows, taken + first), len(self.lone_rows) - 1)
-            lines = np.where(self.lone_rows[place] == taken + first, self.lone_lines[place], lines)
+            positions = np.minimum(np.searchsorted(self.lone_rows, taken + first), len(self.lone_rows) - 1)
+            lines = np.where(self.lone_rows[positions] == taken + first, self.lone_lines[positions], lines)
         frame = rows.drop(self.table.outline.identifying, strict=False)
         return self.parts.recode(frame, self.table.quasi_identifying, lines), pl.Series("row", taken)
 
@@ -164,15 +164,15 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
     table.refuse_stars()
     report_progress("encoding the table")
     columns = method.describe_columns(outline, table.count_values)
-    counted = count_people_by_values(table, columns, method.list_judged())
-    _refuse_many_lines(counted, method.unit)
-    lines = PartitionLines.of(counted.people, counted.judged, method.unit)
+    census = count_people_by_values(table, columns, method.list_judged())
+    _refuse_many_lines(census, method.unit)
+    lines = PartitionLines.of(census.people, census.judged, method.unit)
     parts = method.cut_lines(lines, columns)
-    lone = _find_lone_rows(counted, lines)
+    lone = _find_lone_rows(census, lines)
     order = np.argsort(lone)
     kinds = parts.list_kinds(table.quasi_identifying)
     return PartitionPlan(
-        counted=counted,
+        census=census,
         parts=parts,
         together=lines.together,
         lone_rows=lone[order],
@@ -195,11 +195,11 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
     report_progress("counting people with equal values")
     most = _find_most_lines()
     try:
-        counted = table.rows.count_coded_rows(maps, most)
+        row_counts = table.rows.count_coded_rows(maps, most)
     except TooManyRows:
         raise _explain_many(table, most) from None
-    cells = np.column_stack([counted.frame[name].to_numpy() for name in maps]).astype(np.int32)
-    counts, width = counted.counts, len(columns.each)
+    cells = np.column_stack([row_counts.frame[name].to_numpy() for name in maps]).astype(np.int32)
+    counts, width = row_counts.counts, len(columns.each)
     if table.missing is Missing.DROP:
         whole = (cells[:, :width] < np.array(columns.widths) - 1).all(axis=1)
         if not whole.any():
@@ -236,19 +236,19 @@ def _outline_parts(table: StoredTable, parts: PublishedParts) -> Table:
     return table.outline.with_frame(parts.recode(empty, table.quasi_identifying, nobody))
 
 
-def _find_lone_rows(counted: CountedPeople, lines: PartitionLines) -> Ints:
+def _find_lone_rows(census: CountedPeople, lines: PartitionLines) -> Ints:
     """The rows of the people who are a line each."""
     lone, alone = LonePeople(lines), lines.alone
 
     def find_rows(batch: pl.DataFrame, first: int) -> FirstRows:
-        taken = counted.select_rows(batch)
-        pairs = counted.find_people(batch[taken])
+        taken = census.select_rows(batch)
+        pairs = census.find_people(batch[taken])
         here = find_first_rows(pairs, alone)
         return FirstRows(first, pairs[here], taken[here] + first)
 
-    for found in counted.table.rows.examine_batches(find_rows, list(counted.maps)) if lines.count_alone() else ():
-        report_progress("finding the rows of each part", found.first, len(counted.table))
-        lone.add_rows(found.pairs, found.rows)
+    for first_rows in census.table.rows.examine_batches(find_rows, list(census.maps)) if lines.count_alone() else ():
+        report_progress("finding the rows of each part", first_rows.first, len(census.table))
+        lone.add_rows(first_rows.pairs, first_rows.rows)
     return lone.rows
 
 
@@ -274,11 +274,11 @@ def _refuse_many_values(table: StoredTable, names: tuple[str, ...]) -> None:
             )
 
 
-def _refuse_many_lines(counted: CountedPeople, unit: int | None) -> None:
+def _refuse_many_lines(census: CountedPeople, unit: int | None) -> None:
     """Stop before anything is cut if people who may be set apart are more than memory holds."""
-    most, counts = _find_most_lines(), counted.people.counts
-    if len(counts) + int(count_lone_people(counts, unit, judged=bool(counted.judged)).sum()) > most:
-        raise _explain_many(counted.table, most)
+    most, counts = _find_most_lines(), census.people.counts
+    if len(counts) + int(count_lone_people(counts, unit, judged=bool(census.judged)).sum()) > most:
+        raise _explain_many(census.table, most)
 
 
 def _explain_many(table: StoredTable, most: int) -> DataError:

@@ -71,6 +71,6 @@ def _count_numbers(table: StoredTable, name: str) -> KnownNumbers:
             f'{table.source}: the column "{name}" has {count:,} different numbers, and memory holds {most:,}; set '
             "SFUMATO_MEMORY higher, or round the column before"
         )
-    counted = table.rows.count_rows([name])
-    there = counted.frame[name].is_not_null()
-    return KnownNumbers(counted.frame[name].filter(there), np.cumsum(counted.counts[there.to_numpy()]))
+    row_counts = table.rows.count_rows([name])
+    there = row_counts.frame[name].is_not_null()
+    return KnownNumbers(row_counts.frame[name].filter(there), np.cumsum(row_counts.counts[there.to_numpy()]))

@@ -20,10 +20,10 @@ def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *,
     answers = {
         "column": name,
         "kind": channel.kind,
-        "categories": tuple(one for one in channel.categories if one is not None),
+        "categories": tuple(category for category in channel.categories if category is not None),
         "missing": "answer" if None in channel.categories else "keep",
     }
-    found = [
+    claims = [
         claim_epsilon("epsilon", channel.epsilon, how, f"An answer in {column}", given=given),
         _make_zero_claim("strange_answers", answers, f"Every answer in {column} is one of the categories."),
         Claim(
@@ -42,8 +42,8 @@ def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *,
     if person:
         meaning = f"The same person with the same true answer has the same published answer in {column}."
         where = {"column": name, "person": person}
-        found.append(_make_zero_claim("answers_that_differ", where, meaning, needs_original=True))
-    return tuple(found)
+        claims.append(_make_zero_claim("answers_that_differ", where, meaning, needs_original=True))
+    return tuple(claims)
 
 
 def _make_zero_claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:

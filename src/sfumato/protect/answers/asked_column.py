@@ -71,7 +71,7 @@ def cast_given_answers(
     given: Sequence[str | bool | int | float | date], name: str, kind: pl.DataType, source: str
 ) -> pl.Series:
     """Given categories as values, in a type that they decide: one cell may decide the column's."""
-    texts = pl.Series("answer", [spell_category(one) for one in given], dtype=pl.String)
+    texts = pl.Series("answer", [spell_category(category) for category in given], dtype=pl.String)
     if kind.is_numeric() or kind in (pl.String, pl.Null):
         return _type_categories(texts, name)
     values = cast_categories(texts.to_list(), kind)

@@ -98,7 +98,7 @@ class RandomizeResponse(Method):
     def _check_p_or_epsilon(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
             raise ValueError("give either p or epsilon, not both")
-        if self._given is not None and len({spell_category(one) for one in self._given}) < len(self._given):
+        if self._given is not None and len({spell_category(category) for category in self._given}) < len(self._given):
             raise ValueError("a category is listed twice")
         return self
 

@@ -75,7 +75,7 @@ def _ask(method: RandomizeResponse, table: StoredTable, name: str) -> AskedColum
             f'{table.source}: with {len(asked.values)} categories and this epsilon, kind = auto makes "{name}" a '
             "column of bits, which this engine does not run; set kind = k_ary, or use --engine memory"
         )
-    counted = table.count_values(name)
-    codes = asked.find_codes(counted.frame[name])
-    asked.refuse_strange(int(counted.counts[codes < NO_ANSWER].sum()), table.source)
+    value_counts = table.count_values(name)
+    codes = asked.find_codes(value_counts.frame[name])
+    asked.refuse_strange(int(value_counts.counts[codes < NO_ANSWER].sum()), table.source)
     return asked

@@ -59,14 +59,14 @@ def _draw_masked(held: Ints, rows: int, distortion: BasketDistortion, chance: np
     """Each item that a basket holds stays, each other one is added, independently."""
     width, adds = len(distortion.categories), distortion.adds
     kept = held[chance.random(len(held)) < distortion.keeps[held % width]]
-    drawn = [kept]
+    parts = [kept]
     for share in np.unique(adds).tolist():
         alike = np.flatnonzero(adds == share)
-        row, place = np.divmod(_scatter(rows * len(alike), share, chance), len(alike))
-        added = row * width + alike[place]
-        at = np.minimum(np.searchsorted(held, added), max(len(held) - 1, 0))
-        drawn.append(added[held[at] != added] if len(held) else added)
-    published: Ints = np.sort(np.concatenate(drawn), kind="stable")
+        row, index = np.divmod(_scatter(rows * len(alike), share, chance), len(alike))
+        added = row * width + alike[index]
+        positions = np.minimum(np.searchsorted(held, added), max(len(held) - 1, 0))
+        parts.append(added[held[positions] != added] if len(held) else added)
+    published: Ints = np.sort(np.concatenate(parts), kind="stable")
     return published
 
 
@@ -92,8 +92,8 @@ def _scatter(cells: int, share: float, chance: np.random.Generator) -> Ints:
     while last < cells - 1:
         many = int((cells - last) * share * 1.02) + 32
         # A gap longer than all cells is as good as any, and their sum does not overflow.
-        drawn = last + np.cumsum(np.minimum(chance.geometric(share, many), cells + 1))
-        parts.append(drawn)
-        last = int(drawn[-1])
+        draws = last + np.cumsum(np.minimum(chance.geometric(share, many), cells + 1))
+        parts.append(draws)
+        last = int(draws[-1])
     every = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
     return every[: int(np.searchsorted(every, cells))]

@@ -51,9 +51,9 @@ def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ..
     """ε and amplification; if the items are not given, they hold only if the list of items is public."""
     only = "" if given else ", given that the list of items, which was taken from the data, is public"
     how = _list_distinct_probabilities(distortion)
-    one = distortion.kind == "mask"
-    subject = "An item in a published basket" if one else "A published basket"
-    truths = "whether the basket held it or not" if one else "for one basket as for another of the same size"
+    is_mask = distortion.kind == "mask"
+    subject = "An item in a published basket" if is_mask else "A published basket"
+    truths = "whether the basket held it or not" if is_mask else "for one basket as for another of the same size"
     ratio = round_claimed(exp(distortion.epsilon))
     claims = [
         Claim(
@@ -71,10 +71,10 @@ def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ..
             measure="basket_amplification",
             arguments=how,
             meaning=f"{subject}: at most {ratio:.4g} times as likely {truths}{only}. "
-            + ("What goes with it in the same basket tells more." if one else "This bounds what can be inferred."),
+            + ("What goes with it in the same basket tells more." if is_mask else "This bounds what can be inferred."),
         ),
     ]
-    if one:
+    if is_mask:
         total = distortion.epsilon_in_all
         claims.append(
             Claim(

@@ -134,15 +134,15 @@ def _hide_as_published(
     frequent = np.flatnonzero(np.bincount(data.codes, minlength=len(data.items)) >= thresholds.least).tolist()
     draft = BasketDraft.of(data, {*hidden, *frequent})
     work = hide_pairs(draft, [draft.column[position] for position in hidden], thresholds, left_first)
-    before = list_every_rule_about(ItemOccurrences.of(data), hidden, thresholds)
+    rules = list_every_rule_about(ItemOccurrences.of(data), hidden, thresholds)
     # Large baskets were filled with the same items, so left sides are without number: closed ones stand for all.
-    after = draft.list_occurrences()
-    rules_left = select_shown_rules(after, before, thresholds)
-    alone = {position: len(list_rules_about(after, position, thresholds)) for position in hidden}
+    occurrences = draft.list_occurrences()
+    rules_left = select_shown_rules(occurrences, rules, thresholds)
+    alone = {position: len(list_rules_about(occurrences, position, thresholds)) for position in hidden}
     handled = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}
     return draft, {
         "scans": work.scans,
-        "pruned": len(before - rules_left - handled),
+        "pruned": len(rules - rules_left - handled),
         "left": sum(alone.values()),
         "impossible": sorted((data.items[position] for position, count in alone.items() if count), key=str),
     }

@@ -100,7 +100,7 @@ class RandomizeBaskets(Method):
             raise ValueError('keep and add are for operator = "mask"; cut_and_paste takes cutoff and level')
         elif (self.level is None) == (self.epsilon is None):
             raise ValueError("cut_and_paste takes either level or epsilon")
-        shares = [one for part in (self.keep, self.add) if part is not None for one in _list_shares(part)]
+        shares = [share for part in (self.keep, self.add) if part is not None for share in _list_shares(part)]
         if any(not LEAST_SHARE <= share <= 1 - LEAST_SHARE for share in shares):
             raise ValueError(
                 "keep and add must lie between 0 and 1, without the ends: otherwise some items are certain, and ε is "
@@ -134,9 +134,9 @@ class RandomizeBaskets(Method):
             rows = rows.take(order)
         distortion = self._design(possible, rows)
         _refuse_large(count_expected_items(rows, distortion), len(data))
-        drawn = distort_baskets(rows, distortion, (randomness or Randomness.secure()).generator())
+        published = distort_baskets(rows, distortion, (randomness or Randomness.secure()).generator())
         return Release(
-            data=Baskets(possible, drawn.offsets, drawn.codes),
+            data=Baskets(possible, published.offsets, published.codes),
             method=self,
             claims=claim_distortion(distortion, len(data), given=isinstance(self.items, tuple)),
             losses=_compute_losses(rows, distortion),
@@ -205,7 +205,7 @@ def _spread_over_items(
 
 
 def _subtract_from_one(share: float | tuple[float, ...]) -> float | tuple[float, ...]:
-    return tuple(1 - one for one in share) if isinstance(share, tuple) else 1 - share
+    return tuple(1 - item_share for item_share in share) if isinstance(share, tuple) else 1 - share
 
 
 def _find_level(cutoff: int, epsilon: float | None) -> float:

@@ -93,12 +93,16 @@ def plan_stored_hiding(method: HideRules | HideItems, baskets: StoredBaskets) ->
 def _plan_rules(method: HideRules, baskets: StoredBaskets) -> StoredHidingPlan:
     secret = number_secret_rules(baskets, *method.list_secrets())
     thresholds = method.compute_thresholds(len(baskets))
-    named = _flag_places(baskets, [place for rule in secret for place in rule.whole])
+    secret_items = _flag_places(baskets, [position for rule in secret for position in rule.whole])
     # A draft has each named column twice, and each rule twice more while it is hidden.
-    weight = Weight(60 + 2 * int(named.sum()) + 2 * len(secret), 64)
-    taken = baskets.take(named | (baskets.counts >= thresholds.least), named, "hiding rules", _CURE, weight)
+    weight = Weight(60 + 2 * int(secret_items.sum()) + 2 * len(secret), 64)
+    taken = baskets.take(
+        secret_items | (baskets.counts >= thresholds.least), secret_items, "hiding rules", _CURE, weight
+    )
     number = _renumber(baskets.items, taken.baskets.items)
-    draft = BasketDraft.of(taken.baskets, [number[place] for place in np.flatnonzero(named).tolist()], taken.sizes)
+    draft = BasketDraft.of(
+        taken.baskets, [number[position] for position in np.flatnonzero(secret_items).tolist()], taken.sizes
+    )
     inside = tuple(rule.renumber_rule(number).renumber_rule(draft.column) for rule in secret)
     details = method.hide(draft, inside, thresholds)
     details = {"pruned": 0, **details, "sensitive": tuple(name_rule(baskets, rule) for rule in secret)}
@@ -116,9 +120,9 @@ def _plan_items(method: HideItems, baskets: StoredBaskets) -> StoredHidingPlan:
     weight = Weight(60 + 2 * len(hidden) + int(kept.sum()) / 8, 64)
     taken = baskets.take(kept, kept, "hiding items", _CURE, weight)
     number = _renumber(baskets.items, taken.baskets.items)
-    draft = BasketDraft.of(taken.baskets, [number[place] for place in hidden], taken.sizes)
-    scans = hide_completely(draft, [draft.column[number[place]] for place in hidden], thresholds)
-    details = {"scans": scans, "sensitive": tuple(baskets.items[place] for place in hidden)}
+    draft = BasketDraft.of(taken.baskets, [number[position] for position in hidden], taken.sizes)
+    scans = hide_completely(draft, [draft.column[number[position]] for position in hidden], thresholds)
+    details = {"scans": scans, "sensitive": tuple(baskets.items[position] for position in hidden)}
     release = Release(baskets, method, method.list_claims(baskets, thresholds), {"exposed_rules": 0})
     return _build_plan(baskets, taken, draft, release, details)
 
@@ -127,7 +131,7 @@ def _build_plan(
     baskets: StoredBaskets, taken: TakenBaskets, draft: BasketDraft, release: Release, details: Mapping[str, Any]
 ) -> StoredHidingPlan:
     """What the draft says about all baskets."""
-    places = {item: place for place, item in enumerate(baskets.items)}
+    places = {item: position for position, item in enumerate(baskets.items)}
     changes = [(int(taken.rows[row]), item, word) for row, item, word in draft.list_changes()]
     assert all(word == "removed" for _, _, word in changes), "the strategies only remove"
     losses = {**summarize_changes(changes, baskets.entries, len(changes)), **release.losses}
@@ -151,9 +155,9 @@ def _flag_companions(baskets: StoredBaskets, hidden: list[int], least: int) -> F
     together = np.zeros((len(hidden), len(baskets.items)), dtype=np.int64)
     for batch in baskets.iterate("counting items together"):
         rows = np.repeat(np.arange(len(batch.offsets) - 1), batch.sizes)
-        for line, place in enumerate(hidden):
+        for line, position in enumerate(hidden):
             holding = np.zeros(len(batch.offsets) - 1, dtype=np.bool_)
-            holding[rows[batch.codes == place]] = True
+            holding[rows[batch.codes == position]] = True
             together[line] += np.bincount(batch.codes[holding[rows]], minlength=len(baskets.items))
     report_progress("hiding items")
     flags = np.asarray((together >= least).any(axis=0), dtype=np.bool_)
@@ -163,5 +167,5 @@ def _flag_companions(baskets: StoredBaskets, hidden: list[int], least: int) -> F
 
 def _renumber(items: Items, taken: Items) -> dict[int, int]:
     """The index of each item that was taken, by its index among all."""
-    place = {item: number for number, item in enumerate(items)}
-    return {place[item]: number for number, item in enumerate(taken)}
+    positions = {item: number for number, item in enumerate(items)}
+    return {positions[item]: number for number, item in enumerate(taken)}

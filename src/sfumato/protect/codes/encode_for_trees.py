@@ -203,8 +203,8 @@ class EncodeForTrees(KeyedMethod):
             return fit
         unfit = [name for name in self.columns if name not in fit]
         if unfit:
-            named = f"{table.source}: {quote_names(unfit)} is not a published column of numbers"
-            raise PolicyError(f"{named}{ask_meant(unfit, fit)}")
+            problem = f"{table.source}: {quote_names(unfit)} is not a published column of numbers"
+            raise PolicyError(f"{problem}{ask_meant(unfit, fit)}")
         return tuple(dict.fromkeys(self.columns))
 
     def _list_category_columns(self, table: Table) -> tuple[str, ...]:

@@ -64,16 +64,16 @@ def compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[
     }
 
 
-def collect_entry_details(found: BlankedEntries) -> EntryDetails:
+def collect_entry_details(outcome: BlankedEntries) -> EntryDetails:
     """What the custodian keeps, but for the entries one by one."""
-    mining, derived, first = found.mining, found.derived, found.mining.first
+    mining, derived, first = outcome.mining, outcome.derived, outcome.mining.first
     assert first is not None
     cells, many = mining.cells, len(derived.entries)
     return EntryDetails(
-        hidden=found.hidden,
+        hidden=outcome.hidden,
         reasons=list_reasons(cells, derived),
         rules_before=build_rule_points(cells, first),
-        rules_after=build_rule_points(cells, found.left),
+        rules_after=build_rule_points(cells, outcome.left),
         exposed=count_exposed_entries(cells, first),
         confidence=mining.question.confidence,
         least=mining.question.least,
@@ -87,15 +87,15 @@ def collect_entry_details(found: BlankedEntries) -> EntryDetails:
     )
 
 
-def list_entries_singly(details: EntryDetails, found: BlankedEntries) -> EntryDetails:
+def list_entries_singly(details: EntryDetails, outcome: BlankedEntries) -> EntryDetails:
     """The same with the rows and the entries, one by one."""
-    cells = found.mining.cells
+    cells = outcome.mining.cells
     places = np.argwhere(cells.states == PRIVATE)
     return replace(
         details,
         rows=np.arange(len(cells.codes), dtype=np.int64),
         private=[(row, cells.names[column]) for row, column in places.tolist()],
-        derived=_list_places(cells, found.derived),
+        derived=_list_places(cells, outcome.derived),
     )
 
 

@@ -232,9 +232,9 @@ class EntryLedger:
 
     def _place_rows(self, rows: Codes) -> Codes:
         """Where rows of the table are among those that are held."""
-        place = np.zeros(len(self.cells.codes), dtype=np.int32)
-        place[self.held] = np.arange(len(self.held), dtype=np.int32)
-        return place[rows]
+        positions = np.zeros(len(self.cells.codes), dtype=np.int32)
+        positions[self.held] = np.arange(len(self.held), dtype=np.int32)
+        return positions[rows]
 
     def _hold_rows(self, rows: Codes) -> Ints:
         """Hold more rows; returns where those that were held are now."""

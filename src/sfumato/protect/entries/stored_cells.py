@@ -80,9 +80,9 @@ class _EntryMarks:
 
     def _mark_listed(self, entry: PrivateEntries) -> int:
         rows, columns = entry.list_entries(self.table.source).locate(len(self.table), self.columns)
-        place = np.array([self._index(name) for name in self.columns], dtype=np.int64)[columns]
-        published = place >= 0
-        return self._mark(rows[published], place[published])
+        column_index = np.array([self._index(name) for name in self.columns], dtype=np.int64)[columns]
+        published = column_index >= 0
+        return self._mark(rows[published], column_index[published])
 
     def _mark(self, rows: Ints, columns: Ints) -> int:
         """Mark entries that have a value; returns how many have one."""
@@ -113,11 +113,11 @@ class _EntryMarks:
         known = [rows & self._flag_known(name) for name in names]
         total = int(sum(flags.sum() for flags in known))
         many = round(share * total)
-        drawn = np.sort(self.chance.choice(total, many, replace=False)) if many else np.zeros(0, dtype=np.int64)
+        draws = np.sort(self.chance.choice(total, many, replace=False)) if many else np.zeros(0, dtype=np.int64)
         places = np.array([self._index(name) for name in names], dtype=np.int64)
         marked = 0
         for begin, cells in _list_places(known):
-            here = drawn[np.searchsorted(drawn, begin) : np.searchsorted(drawn, begin + len(cells))]
+            here = draws[np.searchsorted(draws, begin) : np.searchsorted(draws, begin + len(cells))]
             row, number = np.divmod(cells[here - begin], len(names))
             published = places[number] >= 0
             marked += self._mark(row[published], places[number[published]])

@@ -93,14 +93,14 @@ def plan_stored(method: SuppressEntries, table: StoredTable, randomness: Randomn
     names = [name for name in table.rows.schema if name not in outline.identifying]
     room = find_memory_budget() - _estimate_mining(table, names)
     cells = read_stored_cells(table, names, method.private, randomness.generator())
-    found = method.find_entries(cells, room)
-    visible = _list_visible_values(cells, found.derived.states)
+    outcome = method.find_entries(cells, room)
+    visible = _list_visible_values(cells, outcome.derived.states)
     holed = [name for name, values in visible.items() if values.missing]
     types = _decide_types(visible)
-    shown = pack_visible(found.derived.states)
+    shown = pack_visible(outcome.derived.states)
     plan = BlankingPlan(table, Release(outline, method, (), {}), shown, types)
     published = replace(outline.with_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
-    return replace(plan, release=method.describe_release(outline, published, found, holed))
+    return replace(plan, release=method.describe_release(outline, published, outcome, holed))
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,13 @@ class _VisibleValues:
 
 
 def _list_visible_values(cells: TableCells, states: Bytes) -> dict[str, _VisibleValues]:
-    found = {}
+    visible_values = {}
     for index, (name, values) in enumerate(zip(cells.names, cells.values, strict=True)):
         codes = cells.codes[:, index]
         shown = codes[(states[:, index] == PUBLIC) & (codes >= 0)] - cells.first[index]
         counts = np.bincount(shown, minlength=len(values))
-        found[name] = _VisibleValues(values.filter(pl.Series(counts > 0)).alias(name), len(codes) - len(shown))
-    return found
+        visible_values[name] = _VisibleValues(values.filter(pl.Series(counts > 0)).alias(name), len(codes) - len(shown))
+    return visible_values
 
 
 def _decide_types(visible: Mapping[str, _VisibleValues]) -> dict[str, pl.DataType]:

@@ -155,8 +155,8 @@ class SuppressEntries(Method):
     def settle(self, original: Table, randomness: Randomness) -> SuppressEntries:
         """Find the private entries in the originals, where rows are counted and conditions are read."""
         names = [name for name in original.frame.columns if name not in original.identifying]
-        found = settle_private_entries(self.private, original.frame, randomness.generator(), original.source, names)
-        return self.model_copy(update={"private": (found,)})
+        entries = settle_private_entries(self.private, original.frame, randomness.generator(), original.source, names)
+        return self.model_copy(update={"private": (entries,)})
 
     def follow_rows(self, rows: Ints) -> SuppressEntries:
         """The entries in the rows that are left."""
@@ -172,14 +172,14 @@ class SuppressEntries(Method):
         private = mask[:, [data.frame.columns.index(name) for name in names]]
         table = data.with_frame(self._discretize_numbers(data.frame.select(names), private, data.source))
         cells = TableCells.of(table, private)
-        found = self.find_entries(cells)
+        outcome = self.find_entries(cells)
         if self.learner_risk is not None:
-            found = replace(found, derived=self._close_learners(table, found, chance))
-        frame = type_by_content(blank_states(table.frame, found.derived.states))
+            outcome = replace(outcome, derived=self._close_learners(table, outcome, chance))
+        frame = type_by_content(blank_states(table.frame, outcome.derived.states))
         published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
-        release = self.describe_release(data, published, found, [name for name in names if frame[name].null_count()])
+        release = self.describe_release(data, published, outcome, [name for name in names if frame[name].null_count()])
         assert isinstance(release.details, EntryDetails)
-        return replace(release, details=list_entries_singly(release.details, found))
+        return replace(release, details=list_entries_singly(release.details, outcome))
 
     def find_entries(self, cells: TableCells, room: int | None = None) -> BlankedEntries:
         """Mine rules, and find the entries to be blanked against them; `room` is the memory for rules, in bytes."""
@@ -188,15 +188,17 @@ class SuppressEntries(Method):
         left = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
         return BlankedEntries(mining, derived, left, list_hidden_values(cells))
 
-    def describe_release(self, data: Table, published: Table, found: BlankedEntries, holed: Collection[str]) -> Release:
+    def describe_release(
+        self, data: Table, published: Table, outcome: BlankedEntries, holed: Collection[str]
+    ) -> Release:
         """What is claimed, stated and lost; in some columns the published table has empty cells."""
-        left = {} if found.left is None else {"leftover_rules": len(found.left)}
+        left = {} if outcome.left is None else {"leftover_rules": len(outcome.left)}
         return Release(
             data=published,
             method=self,
-            claims=self._list_claims(data, found.mining),
-            losses=compute_blanking_losses(found.mining.cells, found.derived) | left,
-            details=collect_entry_details(found),
+            claims=self._list_claims(data, outcome.mining),
+            losses=compute_blanking_losses(outcome.mining.cells, outcome.derived) | left,
+            details=collect_entry_details(outcome),
             changes=self._state_changes(data, published, holed),
         )
 
@@ -239,12 +241,12 @@ class SuppressEntries(Method):
             made.append(cut.apply(inside, "midpoint"))
         return frame.with_columns(made)
 
-    def _close_learners(self, table: Table, found: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
+    def _close_learners(self, table: Table, outcome: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
         """Close learners and rules in turn, until both are closed: blanking against one may reopen the other."""
         from sfumato.protect.entries.learner_defence import choose_entries_against_learners
 
         assert self.learner_risk is not None
-        cells, derived, hidden = found.mining.cells, found.derived, found.hidden
+        cells, derived, hidden = outcome.mining.cells, outcome.derived, outcome.hidden
         for round_ in range(_ROUNDS):
             report_progress("closing learners", round_, _ROUNDS)
             frame = blank_states(table.frame, derived.states)

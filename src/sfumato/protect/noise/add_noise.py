@@ -190,7 +190,7 @@ class AddNoise(Method):
         cut = [
             CutColumn.of(column, self.discretize[column.name]) for column in columns if column.name in self.discretize
         ]
-        cells = [*(one.published for one in noisy), *(one.published for one in cut)]
+        cells = [*(column.published for column in noisy), *(column.published for column in cut)]
         frame = data.frame.drop(data.identifying).with_columns(cells)
         release = self.describe_release(data, data.with_frame(frame), noisy, cut)
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
@@ -216,16 +216,16 @@ class AddNoise(Method):
                 ),
                 claim_nobody_named(data),
             ),
-            losses=compute_noise_losses([one.loss for one in changed]),
+            losses=compute_noise_losses([column.loss for column in changed]),
             details=NoiseDetails(
                 public={
-                    one.column.name: one.describe(
+                    column.column.name: column.describe(
                         self.kind, self.privacy, self.confidence, exact_range=self.exact_range
                     )
-                    for one in noisy
+                    for column in noisy
                 }
                 | {column.column.name: column.describe_public(self.confidence) for column in cut},
-                loss={one.column.name: one.loss for one in changed},
+                loss={column.column.name: column.loss for column in changed},
             ),
             changes=state_changes(self, data, published, dict.fromkeys(self._list_names(), kind)),
         )
@@ -292,9 +292,11 @@ class AddNoise(Method):
         times = self._choose_times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
         noise_values = draw_correlated_noise(times * spread, len(columns[0].known), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
-        asked = [choose_noise(one, "gaussian", choose_width(one, self.privacy), self.confidence) for one in columns]
+        asked = [
+            choose_noise(column, "gaussian", choose_width(column, self.privacy), self.confidence) for column in columns
+        ]
         # If everything else is given, the grid follows from the parameters: the drawn noise depends on everybody.
-        grids = [one.grid if isinstance(self.times, float) else None for one in asked]
+        grids = [request.grid if isinstance(self.times, float) else None for request in asked]
         noises = [
             require_room(column, Noise(kind="gaussian", scale=scale, step=column.step), grid)
             for column, scale, grid in zip(columns, scales, grids, strict=True)
@@ -303,7 +305,7 @@ class AddNoise(Method):
             column.move(fill_digits(noise_values[index][column.known], noise.scale, noise.step, chance), noise.grid)
             for index, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
-        least = [one.model_copy(update={"grid": noise.grid}) for one, noise in zip(asked, noises, strict=True)]
+        least = [request.model_copy(update={"grid": noise.grid}) for request, noise in zip(asked, noises, strict=True)]
         shape = estimate_shape(published, times, [noise.scale for noise in least])
         made = []
         for index, column in enumerate(columns):

@@ -135,11 +135,11 @@ def _cut(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
             f'{table.source}: "{column.name}" has {count:,} different values, too many to cut between; round it, '
             "or take equal widths: leave it out of `discretize`"
         )
-    counted = table.count_values(column.name)
-    known = counted.frame[column.name].is_not_null().to_numpy()
-    numbers = column.take(counted.frame[column.name]).numbers
+    value_counts = table.count_values(column.name)
+    known = value_counts.frame[column.name].is_not_null().to_numpy()
+    numbers = column.take(value_counts.frame[column.name]).numbers
     order = np.argsort(numbers, kind="stable")
-    return CutColumn.of(column, how, CountedNumbers(numbers[order], counted.counts[known][order]))
+    return CutColumn.of(column, how, CountedNumbers(numbers[order], value_counts.counts[known][order]))
 
 
 def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dict[str, StoredColumn]:
@@ -150,9 +150,9 @@ def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dic
     def find_facts(batch: pl.DataFrame, first: int) -> BatchFacts:
         return BatchFacts(first, {name: NumberFacts.of(batch[name], ranges[name]) for name in names})
 
-    for found in table.rows.examine_batches(find_facts, names):
-        facts = {name: facts[name] + found.facts[name] for name in names}
-        report_progress("looking at the columns", found.first, table.rows.height)
+    for batch_facts in table.rows.examine_batches(find_facts, names):
+        facts = {name: facts[name] + batch_facts.facts[name] for name in names}
+        report_progress("looking at the columns", batch_facts.first, table.rows.height)
     columns = {}
     for name in names:
         empty = table.outline.frame[name]
@@ -172,9 +172,9 @@ def _look_ahead(plan: NoisePlan, names: list[str]) -> tuple[dict[str, ShownNumbe
         numbers = {name: ShownNumbers.of(column) for name, column in cells.items()}
         return DrawnBatch(first, numbers, {name: column.dtype for name, column in cells.items()})
 
-    for drawn in plan.table.rows.examine_batches(draw_batch, names):
+    for draws in plan.table.rows.examine_batches(draw_batch, names):
         for name in names:
-            shown[name] = shown[name].join(drawn.shown[name])
-            types[name] = drawn.types[name] if drawn.types[name] == pl.Int64 else types[name]
-        report_progress("drawing noise", drawn.first, plan.table.rows.height)
+            shown[name] = shown[name].join(draws.shown[name])
+            types[name] = draws.types[name] if draws.types[name] == pl.Int64 else types[name]
+        report_progress("drawing noise", draws.first, plan.table.rows.height)
     return shown, types

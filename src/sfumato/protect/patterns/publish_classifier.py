@@ -88,7 +88,7 @@ class PublishClassifier(Method):
     @field_validator("cuts")
     @classmethod
     def _check_cuts(cls, cuts: Mapping[str, tuple[float, ...]]) -> Mapping[str, tuple[float, ...]]:
-        if any(not np.isfinite(cut) for one in cuts.values() for cut in one):
+        if any(not np.isfinite(cut) for numbers in cuts.values() for cut in numbers):
             raise ValueError("cuts are finite numbers")
         return cuts
 
@@ -154,17 +154,17 @@ class PublishClassifier(Method):
             raise PolicyError(f'{data.source}: the target "{self.target}" names people; predict another column')
         spelled = spell_cells(data.frame[self.target])
         values = _list_values(spelled, self.target, data.source)
-        told = values if self.classes is None else [value for value in values if value in self.classes]
+        class_values = values if self.classes is None else [value for value in values if value in self.classes]
         if not values:
             raise DataError(f'{data.source}: no row has a value of "{self.target}", so there is nothing to learn')
-        absent = len(set(self.classes or ())) - len(told)
+        absent = len(set(self.classes or ())) - len(class_values)
         if self.classes is not None and absent:
             raise DataError(f'{data.source}: "{self.target}" does not have {absent} of the classes; correct classes')
-        number = dict.fromkeys(values, len(told)) | {value: code for code, value in enumerate(told)}
+        number = dict.fromkeys(values, len(class_values)) | {value: code for code, value in enumerate(class_values)}
         codes = np.array([number.get(value, -1) for value in spelled.to_list()], dtype=np.int64)
-        names = [(f"{self.target} = {value}",) for value in told]
-        rest = tuple(f"not {self.target} = {value}" for value in told)
-        classes = ClassCodes((*names, rest) if len(told) < len(values) else tuple(names), codes)
+        names = [(f"{self.target} = {value}",) for value in class_values]
+        rest = tuple(f"not {self.target} = {value}" for value in class_values)
+        classes = ClassCodes((*names, rest) if len(class_values) < len(values) else tuple(names), codes)
         counts = classes.count(np.flatnonzero(codes >= 0))
         if self._find_disclosure(counts):
             raise ImpossibleRelease(f"{data.source}: {self._explain_disclosure(counts)}")
@@ -197,11 +197,11 @@ class PublishClassifier(Method):
                 yield TreeSplit(f"{name} = {value}", (spelled == value).fill_null(False).to_numpy())
 
     def _choose_columns(self, data: Table) -> list[str]:
-        named = [name for name in data.frame.columns if name not in data.identifying and name != self.target]
-        chosen = named if self.columns is None else list(self.columns)
-        strange = [name for name in (*chosen, *self.cuts) if name not in named]
+        candidates = [name for name in data.frame.columns if name not in data.identifying and name != self.target]
+        chosen = candidates if self.columns is None else list(self.columns)
+        strange = [name for name in (*chosen, *self.cuts) if name not in candidates]
         if strange:
-            meant = ask_meant(strange, named)
+            meant = ask_meant(strange, candidates)
             raise PolicyError(
                 f"{data.source}: {quote_names(strange)} cannot predict: no such column, the target, or one that names "
                 f"people{meant}"
@@ -215,7 +215,7 @@ class PublishClassifier(Method):
         return chosen
 
     def _list_claims(self) -> tuple[Claim, ...]:
-        told = Claim(
+        remainders = Claim(
             property="small_remainders",
             threshold=0,
             bound="exactly",
@@ -246,7 +246,7 @@ class PublishClassifier(Method):
             meaning="Every published support and confidence is the true one.",
         )
         many = claim_least_support(self.k, "Every leaf, and every class of a leaf, has at least {} people.")
-        return many, told, apart, unsure, true
+        return many, remainders, apart, unsure, true
 
 
 @dataclass(frozen=True)

@@ -120,24 +120,29 @@ def derive_rules(patterns: Patterns, min_confidence: float, consequent_length: i
     # Kernels take no read-only arrays.
     arrays = (patterns.offsets.copy(), patterns.codes.copy(), patterns.supports.copy())
     itemsets = Itemsets(patterns.items, *arrays, patterns.baskets)
-    found = find_association_rules(itemsets, min_confidence, consequent_length=consequent_length)
+    rules = find_association_rules(itemsets, min_confidence, consequent_length=consequent_length)
     sets = [tuple(items) for items, _ in patterns.to_lists()]
     supports = patterns.supports.tolist()
-    sides = zip(found.wholes.tolist(), found.antecedents.tolist(), found.consequents.tolist(), strict=True)
+    sides = zip(rules.wholes.tolist(), rules.antecedents.tolist(), rules.consequents.tolist(), strict=True)
     counts = [RuleCount(sets[left], sets[right], supports[whole], supports[left]) for whole, left, right in sides]
     return Rules.of_counts(counts, patterns.baskets)
 
 
 def compare_rules(true: Rules, published: Rules) -> dict[str, Number]:
     """The analyst's loss: rules that are withheld, that appeared, and whose confidence changed."""
-    before = {(rule.left, rule.right): _compute_confidence(rule) for rule in true.list_counts()}
-    after = {(rule.left, rule.right): _compute_confidence(rule) for rule in published.list_counts()}
-    errors = [abs(after[rule] - share) if rule in after else Fraction(1) for rule, share in before.items()]
+    true_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in true.list_counts()}
+    published_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in published.list_counts()}
+    errors = [
+        abs(published_shares[rule] - share) if rule in published_shares else Fraction(1)
+        for rule, share in true_shares.items()
+    ]
     return {
         "loss": round(float(sum(errors, Fraction(0)) / len(errors)), 12) if errors else 0.0,
-        "withheld_rules": sum(rule not in after for rule in before),
-        "invented_rules": sum(rule not in before for rule in after),
-        "changed_rules": sum(rule in after and after[rule] != share for rule, share in before.items()),
+        "withheld_rules": sum(rule not in published_shares for rule in true_shares),
+        "invented_rules": sum(rule not in true_shares for rule in published_shares),
+        "changed_rules": sum(
+            rule in published_shares and published_shares[rule] != share for rule, share in true_shares.items()
+        ),
     }
 
 

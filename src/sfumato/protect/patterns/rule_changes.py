@@ -29,12 +29,12 @@ def list_rule_changes(true: Rules, published: Rules, true_sets: Patterns, publis
 
     `true_sets` and `published_sets` are the itemsets that the rules come from.
     """
-    before, after = _key_rules(true), _key_rules(published)
+    true_rules, published_rules = _key_rules(true), _key_rules(published)
     sets_before, sets_after = _list_sets(true_sets), _list_sets(published_sets)
     rows = [
-        _describe_change(before.get(sides), after.get(sides), sets_before, sets_after)
-        for sides in dict.fromkeys((*before, *after))
-        if _differ(before.get(sides), after.get(sides))
+        _describe_change(true_rules.get(sides), published_rules.get(sides), sets_before, sets_after)
+        for sides in dict.fromkeys((*true_rules, *published_rules))
+        if _differ(true_rules.get(sides), published_rules.get(sides))
     ]
     kind = pl.List(pl.String if true.items and isinstance(true.items[0], str) else pl.Int64)
     return pl.DataFrame(rows, schema={"antecedent": kind, "consequent": kind, **_FIGURES}, orient="row")
@@ -72,29 +72,29 @@ def _list_sets(patterns: Patterns) -> set[frozenset[Item]]:
     return {frozenset(items) for items, _ in patterns.to_lists()}
 
 
-def _differ(before: RuleCount | None, after: RuleCount | None) -> bool:
-    if before is None or after is None:
+def _differ(true_rule: RuleCount | None, published_rule: RuleCount | None) -> bool:
+    if true_rule is None or published_rule is None:
         return True
-    return _compute_confidence(before) != _compute_confidence(after)
+    return _compute_confidence(true_rule) != _compute_confidence(published_rule)
 
 
 def _describe_change(
-    before: RuleCount | None,
-    after: RuleCount | None,
+    true_rule: RuleCount | None,
+    published_rule: RuleCount | None,
     true_sets: set[frozenset[Item]],
     published_sets: set[frozenset[Item]],
 ) -> tuple[Any, ...]:
-    rule = before or after
+    rule = true_rule or published_rule
     assert rule is not None  # one of the two has it
     whole, left = frozenset((*rule.left, *rule.right)), frozenset(rule.left)
-    if after is None:
+    if published_rule is None:
         kept = whole in published_sets and left in published_sets
         change, why = "withheld", LESS_CONFIDENT if kept else WITHHELD_SET
-    elif before is None:
+    elif true_rule is None:
         change, why = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
     else:
         change, why = "changed", RAISED
-    return (list(rule.left), list(rule.right), change, why, *_list_figures(before), *_list_figures(after))
+    return (list(rule.left), list(rule.right), change, why, *_list_figures(true_rule), *_list_figures(published_rule))
 
 
 def _list_figures(rule: RuleCount | None) -> tuple[int | None, float | None]:

@@ -57,9 +57,9 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
                 report_progress("looking for the closest paths", done, len(chunks))
         finally:
             pool.shutdown(cancel_futures=True)
-    found = np.empty_like(closest)
-    found[asked.order] = closest
-    return found
+    nodes = np.empty_like(closest)
+    nodes[asked.order] = closest
+    return nodes
 
 
 class _AskedSequences(NamedTuple):

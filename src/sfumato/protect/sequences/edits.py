@@ -29,17 +29,17 @@ class SequenceEdits:
         """Compare sequences in order."""
         from sfumato.kernels.sequences.common_lengths import LabelPairs, measure_common_lengths
 
-        before, after = np.diff(original.offsets), np.diff(published.offsets)
-        common = np.zeros(len(before), dtype=np.int64)
+        original_lengths, published_lengths = np.diff(original.offsets), np.diff(published.offsets)
+        common = np.zeros(len(original_lengths), dtype=np.int64)
         labels = int(max(original.labels.max(initial=0), published.labels.max(initial=0))) + 1
-        masks = np.zeros((labels, (int(before.max(initial=1)) + 63) // 64), dtype=np.uint64)
+        masks = np.zeros((labels, (int(original_lengths.max(initial=1)) + 63) // 64), dtype=np.uint64)
         pairs = LabelPairs(original.labels, original.offsets, published.labels, published.offsets)
         for first in range(0, len(common), _CHUNK):
             report_progress("comparing sequences", first, len(common))
             measure_common_lengths(pairs, masks, first, min(first + _CHUNK, len(common)), common)
-        differs = (common != before) | (common != after)
+        differs = (common != original_lengths) | (common != published_lengths)
         kept = int(common.sum())
-        return cls(kept, int(before.sum()) - kept, int(after.sum()) - kept, int(differs.sum()))
+        return cls(kept, int(original_lengths.sum()) - kept, int(published_lengths.sum()) - kept, int(differs.sum()))
 
     def compute_losses(self, dropped_elements: int = 0, dropped_rows: int = 0) -> dict[str, Number]:
         """What an analyst loses; sequences that were dropped lose every element."""

@@ -88,9 +88,9 @@ def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, known: OptionList) 
     for done, row in enumerate(rows.tolist()):
         if done % 64 == 0:
             report_progress("looking for the fewest marks", done, len(rows))
-        found = known.find_options(row) or _take_greedy(draft, greedy, known, row)
-        group = groups.setdefault(found.signature, _Group(found.options, found.bounds, []))
-        group.members.append((found.options, known.list_places(row)))
+        row_options = known.find_options(row) or _take_greedy(draft, greedy, known, row)
+        group = groups.setdefault(row_options.signature, _Group(row_options.options, row_options.bounds, []))
+        group.members.append((row_options.options, known.list_places(row)))
     return list(groups.values())
 
 

@@ -251,10 +251,10 @@ def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> Non
     numbers = [number for number, items in enumerate(strange, 1) if items]
     if numbers:
         count = len(set().union(*strange))
-        named = "an item" if count == 1 else f"{count} items"
+        amount = "an item" if count == 1 else f"{count} items"
         where = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
         raise PolicyError(
-            f"the patterns name {named} that no sequence holds, in pattern {where} of {len(patterns)}; check the "
+            f"the patterns name {amount} that no sequence holds, in pattern {where} of {len(patterns)}; check the "
             "spelling, or remove what does not occur: it needs no hiding"
         )
 
@@ -287,15 +287,15 @@ def _count_losses(draft: SequenceDraft, marked: Flags) -> dict[str, Number]:
     }
 
 
-def _compare_sequences(before: Sequences, after: Sequences) -> dict[str, Number]:
+def _compare_sequences(original: Sequences, published: Sequences) -> dict[str, Number]:
     """What was deleted and inserted, element by element; the first have every item of the second."""
-    if len(before.codes) == len(before.element_offsets) - 1:  # one item each, and so in what is left
-        code_of = {item: code for code, item in enumerate(before.items)}
-        codes = np.array([code_of[item] for item in after.items], dtype=np.int32)[after.codes]
-        rows = LabelLists(before.codes.copy(), before.offsets.copy()), LabelLists(codes, after.offsets.copy())
+    if len(original.codes) == len(original.element_offsets) - 1:  # one item each, and so in what is left
+        code_of = {item: code for code, item in enumerate(original.items)}
+        codes = np.array([code_of[item] for item in published.items], dtype=np.int32)[published.codes]
+        rows = LabelLists(original.codes.copy(), original.offsets.copy()), LabelLists(codes, published.offsets.copy())
         return SequenceEdits.of(*rows).compute_losses()
-    labels = ElementLabels.of(_join_sequences([before, after])).rows
-    numbers = np.arange(len(before))
+    labels = ElementLabels.of(_join_sequences([original, published])).rows
+    numbers = np.arange(len(original))
     return SequenceEdits.of(labels.select(numbers), labels.select(numbers + numbers.size)).compute_losses()
 
 

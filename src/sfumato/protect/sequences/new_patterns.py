@@ -33,21 +33,21 @@ def find_new_patterns(original: Sequences, published: Sequences, least: int) -> 
     Raises `PolicyError` if they cannot be found in reasonable time.
     """
     kept = _list_frequent_items(published, least, original)
-    before, after = (_NextPlaces.of(data, original, kept) for data in (original, published))
-    latest = _find_latest_starts(before, after)
+    original_places, published_places = (_NextPlaces.of(data, original, kept) for data in (original, published))
+    latest = _find_latest_starts(original_places, published_places)
     new: set[tuple[int, ...]] = set()
-    stack, visits, number = [_Node((), _Matches.begin(after), _Matches.begin(before))], 0, 0
+    stack, visits, number = [_Node((), _Matches.begin(published_places), _Matches.begin(original_places))], 0, 0
     while stack:
         node, number = stack.pop(), number + 1
         if number % 256 == 0:
             report_progress("looking for new patterns", number)
-        items = _list_new_items(node, after, latest)
-        visits += 1 + items.size * node.after.rows.size // _CELLS_OF_VISIT
+        items = _list_new_items(node, published_places, latest)
+        visits += 1 + items.size * node.published.rows.size // _CELLS_OF_VISIT
         if visits > MOST_VISITS:
             raise PolicyError("too many patterns may be new")
-        for child in _extend(node, items, after, before, least):
+        for child in _extend(node, items, published_places, original_places, least):
             stack.append(child)
-            if child.before.rows.size < least:
+            if child.original.rows.size < least:
                 new.add(tuple(kept[list(child.items)].tolist()))
     return new
 
@@ -102,8 +102,8 @@ class _Node(NamedTuple):
     """A pattern, and its matches."""
 
     items: tuple[int, ...]
-    after: _Matches
-    before: _Matches
+    published: _Matches
+    original: _Matches
 
 
 def _refuse_large_table(items: int, tokens: int) -> None:
@@ -121,57 +121,59 @@ def _list_frequent_items(published: Sequences, least: int, original: Sequences) 
     return np.array(sorted(held), dtype=np.int64)
 
 
-def _find_latest_starts(before: _NextPlaces, after: _NextPlaces) -> Ints:
+def _find_latest_starts(original_places: _NextPlaces, published_places: _NextPlaces) -> Ints:
     """For each place of each published sequence, and its end, from where on its original contains the rest.
 
     That is the latest such place, `_NEVER` if there is none, and `_ALWAYS` in a sequence that is part of its original.
     """
-    latest = np.full(len(after.tokens) + len(after.offsets) - 1, _ALWAYS, dtype=np.int64)
-    for row in range(len(after.offsets) - 1):
-        tokens = after.tokens[after.offsets[row] : after.offsets[row + 1]].tolist()
-        first, last = before.offsets[row : row + 2].tolist()
-        old = before.tokens[first:last].tolist()
-        starts, place = [last], len(old)
+    latest = np.full(len(published_places.tokens) + len(published_places.offsets) - 1, _ALWAYS, dtype=np.int64)
+    for row in range(len(published_places.offsets) - 1):
+        tokens = published_places.tokens[published_places.offsets[row] : published_places.offsets[row + 1]].tolist()
+        first, last = original_places.offsets[row : row + 2].tolist()
+        old = original_places.tokens[first:last].tolist()
+        starts, position = [last], len(old)
         for token in reversed(tokens):
-            place -= 1
-            while place >= 0 and old[place] != token:
-                place -= 1
-            starts.append(first + place if place >= 0 else _NEVER)
+            position -= 1
+            while position >= 0 and old[position] != token:
+                position -= 1
+            starts.append(first + position if position >= 0 else _NEVER)
         if starts[-1] == _NEVER:
-            begin = int(after.offsets[row]) + row
+            begin = int(published_places.offsets[row]) + row
             latest[begin : begin + len(starts)] = starts[::-1]
     return latest
 
 
-def _list_new_items(node: _Node, after: _NextPlaces, latest: Ints) -> Ints:
+def _list_new_items(node: _Node, published_places: _NextPlaces, latest: Ints) -> Ints:
     """Items that follow in a published sequence which may still contain something that its original does not."""
-    rows, starts = node.after
+    rows, starts = node.published
     limits = latest[starts + rows]
     changed = np.flatnonzero(limits != _ALWAYS)
     rows, starts = rows[changed], starts[changed]
-    old = np.searchsorted(node.before.rows, rows)
-    held = old < node.before.rows.size
-    held[held] = node.before.rows[old[held]] == rows[held]
+    old = np.searchsorted(node.original.rows, rows)
+    held = old < node.original.rows.size
+    held[held] = node.original.rows[old[held]] == rows[held]
     is_new = ~held
-    is_new[held] = limits[changed][held] < node.before.starts[old[held]]
-    ends = after.offsets[rows[is_new] + 1]
-    return np.flatnonzero((after.following[:, starts[is_new]] < ends).any(axis=1))
+    is_new[held] = limits[changed][held] < node.original.starts[old[held]]
+    ends = published_places.offsets[rows[is_new] + 1]
+    return np.flatnonzero((published_places.following[:, starts[is_new]] < ends).any(axis=1))
 
 
-def _extend(node: _Node, items: Ints, after: _NextPlaces, before: _NextPlaces, least: int) -> list[_Node]:
+def _extend(
+    node: _Node, items: Ints, published_places: _NextPlaces, original_places: _NextPlaces, least: int
+) -> list[_Node]:
     """The pattern with one more item, for each that enough published sequences allow."""
     if not items.size:
         return []
-    places = after.following[np.ix_(items, node.after.starts)]
-    holds = places < after.offsets[node.after.rows + 1]
+    places = published_places.following[np.ix_(items, node.published.starts)]
+    holds = places < published_places.offsets[node.published.rows + 1]
     frequent = np.flatnonzero(holds.sum(axis=1) >= least)
-    old_places = before.following[np.ix_(items[frequent], node.before.starts)]
-    old_holds = old_places < before.offsets[node.before.rows + 1]
+    old_places = original_places.following[np.ix_(items[frequent], node.original.starts)]
+    old_holds = old_places < original_places.offsets[node.original.rows + 1]
     return [
         _Node(
             (*node.items, int(items[number])),
-            _Matches(node.after.rows[holds[number]], places[number, holds[number]].astype(np.int64) + 1),
-            _Matches(node.before.rows[old_holds[index]], old_places[index, old_holds[index]].astype(np.int64) + 1),
+            _Matches(node.published.rows[holds[number]], places[number, holds[number]].astype(np.int64) + 1),
+            _Matches(node.original.rows[old_holds[index]], old_places[index, old_holds[index]].astype(np.int64) + 1),
         )
         for index, number in enumerate(frequent.tolist())
     ]

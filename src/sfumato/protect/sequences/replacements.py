@@ -35,41 +35,43 @@ def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Genera
     places = np.flatnonzero(~draft.alive)
     if not places.size:
         return
-    before = _list_frequent(draft.data, least)
-    if before is None:
+    original_patterns = _list_frequent(draft.data, least)
+    if original_patterns is None:
         with _explain_refusal(draft.data, least):
             refuse_long_search(draft.data, least)
     shares = np.bincount(draft.data.codes, minlength=len(draft.data.items)) / max(len(draft.data.codes), 1)
-    for done, place in enumerate(places.tolist()):
+    for done, position in enumerate(places.tolist()):
         if done % 256 == 0:
             report_progress("replacing items", done, len(places))
-        _replace_place(draft, place, shares, generator)
+        _replace_place(draft, position, shares, generator)
     replaced = np.zeros(len(draft.alive), dtype=np.bool_)
     replaced[places] = draft.alive[places]
-    _take_ghosts_back(draft, replaced, before, least)
+    _take_ghosts_back(draft, replaced, original_patterns, least)
 
 
-def _replace_place(draft: SequenceDraft, place: int, shares: Floats, generator: np.random.Generator) -> None:
+def _replace_place(draft: SequenceDraft, position: int, shares: Floats, generator: np.random.Generator) -> None:
     """Try a few items in the place of a marked one."""
-    row, codes = int(draft.owners[place]), draft.elements.codes
+    row, codes = int(draft.owners[position]), draft.elements.codes
     banned = draft.list_absent(row)
-    element = draft.find_element(place)
-    old = int(draft.data.codes[place])
+    element = draft.find_element(position)
+    old = int(draft.data.codes[position])
     for code in generator.choice(len(shares), size=_TRIES, p=shares).tolist():
         if code == old or code in codes[element]:
             continue
-        codes[place], draft.alive[place] = code, True
-        if not weigh_near(draft, place, banned).any():
+        codes[position], draft.alive[position] = code, True
+        if not weigh_near(draft, position, banned).any():
             return
-        draft.alive[place] = False
-    codes[place] = old
+        draft.alive[position] = False
+    codes[position] = old
 
 
-def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern] | None, least: int) -> None:
+def _take_ghosts_back(
+    draft: SequenceDraft, replaced: Flags, original_patterns: set[Pattern] | None, least: int
+) -> None:
     """Delete replacements that make a pattern frequent which was not frequent before."""
     while (replaced & draft.alive).any():
         published = delete_marked(draft.data, draft.alive, draft.elements.codes)
-        ghosts = _find_ghosts(draft.data, published, before, least)
+        ghosts = _find_ghosts(draft.data, published, original_patterns, least)
         if not ghosts:
             return
         report_progress("taking replacements back", len(ghosts))
@@ -79,11 +81,13 @@ def _take_ghosts_back(draft: SequenceDraft, replaced: Flags, before: set[Pattern
             draft.alive[replaced & np.isin(draft.owners, rows)] = False
 
 
-def _find_ghosts(data: Sequences, published: Sequences, before: set[Pattern] | None, least: int) -> set[Pattern]:
-    """The patterns that are frequent in the published sequences only; `before` are the others, unless too many."""
-    after = None if before is None else _list_frequent(published, least)
-    if before is not None and after is not None:
-        return after - before
+def _find_ghosts(
+    data: Sequences, published: Sequences, original_patterns: set[Pattern] | None, least: int
+) -> set[Pattern]:
+    """The patterns frequent in the published sequences only; `original_patterns` are the others, unless too many."""
+    published_patterns = None if original_patterns is None else _list_frequent(published, least)
+    if original_patterns is not None and published_patterns is not None:
+        return published_patterns - original_patterns
     with _explain_refusal(data, least):
         refuse_long_search(data, least)
         new = find_new_patterns(data, published, least)
@@ -105,12 +109,12 @@ def _explain_refusal(data: Sequences, least: int) -> Iterator[None]:
 def _list_frequent(sequences: Sequences, least: int) -> set[Pattern] | None:
     """The frequent patterns; None if they are too many."""
     try:
-        found = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+        subsequences = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
     except PolicyError:
         return None
     return {
-        tuple(tuple(found.items[code] for code in element) for element in pattern)
-        for pattern in list_pattern_codes(found)
+        tuple(tuple(subsequences.items[code] for code in element) for element in pattern)
+        for pattern in list_pattern_codes(subsequences)
     }
 
 

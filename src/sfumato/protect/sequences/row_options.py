@@ -92,7 +92,7 @@ class OptionList:
 
     def _search(self, row: int, places: Ints) -> RowOptions | None:
         held = [index for index in self.wanted.tolist() if self.draft.before[index, row]]
-        number = {place: index for index, place in enumerate(places.tolist())}
+        number = {position: index for index, position in enumerate(places.tolist())}
         totals = self.draft.totals[:, row].copy()
         try:
             search = _RowSearch(self.draft, row, self.until)
@@ -102,9 +102,10 @@ class OptionList:
             self.draft.totals[:, row] = totals
             return None
         options = tuple(
-            HidingOption(chosen, tuple(number[place] for place in found.places)) for chosen, found in known.items()
+            HidingOption(chosen, tuple(number[position] for position in hitting_set.places))
+            for chosen, hitting_set in known.items()
         )
-        bounds = [HidingBound(chosen, found.least) for chosen, found in known.items()]
+        bounds = [HidingBound(chosen, hitting_set.least) for chosen, hitting_set in known.items()]
         if len(held) > _MOST_PATTERNS:
             # A set costs no less than the dearest of its patterns alone.
             alone = [bound for bound in bounds if len(bound.patterns) == 1]
@@ -164,7 +165,7 @@ class _RowSearch:
         for index in patterns:
             match = self.draft.find_match(self.row, index)
             if match is not None:
-                return [int(place) for place in match]
+                return [int(position) for position in match]
         return None
 
     def _count_disjoint(self, patterns: PatternSet) -> int:
@@ -198,12 +199,12 @@ class _RowSearch:
             return []
         if not budget or self._left <= 0 or (budget < self._count_disjoint(patterns)):
             return None
-        for place in match:
-            self.draft.alive[place] = False
+        for position in match:
+            self.draft.alive[position] = False
             rest = self._find_hitting_items(patterns, budget - 1)
-            self.draft.alive[place] = True
+            self.draft.alive[position] = True
             if rest is not None:
-                return [place, *rest]
+                return [position, *rest]
         return None
 
 

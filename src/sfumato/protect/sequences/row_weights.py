@@ -60,12 +60,12 @@ class RowWeights:
         return elements[np.logical_or.reduceat(alive, offsets[:-1] - self._begin)]
 
 
-def weigh_near(draft: SequenceDraft, place: int, patterns: Sequence[int]) -> Floats:
+def weigh_near(draft: SequenceDraft, position: int, patterns: Sequence[int]) -> Floats:
     """Weights of the items that can be in one match with an item, where elements keep their positions."""
-    first, last = (int(bound) for bound in draft.data.offsets[draft.owners[place] :][:2])
+    first, last = (int(bound) for bound in draft.data.offsets[draft.owners[position] :][:2])
     reach = measure_reach(draft, patterns)
     if reach is not None:
-        element = int(np.searchsorted(draft.data.element_offsets, place, side="right")) - 1
+        element = int(np.searchsorted(draft.data.element_offsets, position, side="right")) - 1
         first, last = max(first, element + 1 - reach), min(last, element + reach)
     return draft.weigh_elements(patterns, first, last)
 

@@ -144,9 +144,9 @@ class SequenceDraft:
         """The patterns that do not match in a sequence now."""
         return [i for i, pattern in enumerate(self.patterns) if pattern is not None and not self.totals[i, row]]
 
-    def find_element(self, place: int) -> slice:
+    def find_element(self, position: int) -> slice:
         """The items of the element that holds an item."""
-        element = int(np.searchsorted(self.data.element_offsets, place, side="right")) - 1
+        element = int(np.searchsorted(self.data.element_offsets, position, side="right")) - 1
         return slice(*self.data.element_offsets[element : element + 2].tolist())
 
     def begin_of(self, row: int) -> int:

@@ -255,7 +255,7 @@ class _SwappedColumn:
     values: pl.Series
     old: Ints
     new: Ints
-    found: IdentifiableRecords
+    identifiable: IdentifiableRecords
     optimum: SwapOptimum
 
     @property
@@ -277,7 +277,7 @@ class _SwappedColumn:
         """The decisions; rows are numbered as in the release."""
         made = list_exchanges(self.old, self.new, len(self.values))
         return {
-            "identifiable": self.found.count_by_status(),
+            "identifiable": self.identifiable.count_by_status(),
             "changed": self.changed,
             "swaps": made.swaps,
             "replaced": made.replaced,

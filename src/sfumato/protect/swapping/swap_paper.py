@@ -28,7 +28,7 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 class RecordSwap(NamedTuple):
     """Two copies of records that exchange their categories, and the change in Σ d."""
 
-    one: int
+    first: int
     other: int
     cost: int
 

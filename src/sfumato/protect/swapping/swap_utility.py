@@ -13,11 +13,11 @@ from sfumato.arrays import Ints
 def measure_joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, categories: int) -> float:
     """The mean over columns x of the total variation between the joint distributions of (x, y), before and after."""
     changed = np.flatnonzero(old != new)
-    before, after = old[changed], new[changed]
+    old_categories, new_categories = old[changed], new[changed]
     moved = 0
     for column, width in columns:
         values = column[changed] * categories
-        gone, come = (np.bincount(values + y, minlength=width * categories) for y in (before, after))
+        gone, come = (np.bincount(values + y, minlength=width * categories) for y in (old_categories, new_categories))
         moved += int(np.abs(gone - come).sum())
     return moved / 2 / max(len(old), 1) / max(len(columns), 1)
 

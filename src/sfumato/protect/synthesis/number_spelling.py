@@ -111,7 +111,7 @@ class NumberSpelling:
         fine = replace(self, step=1)
         numbers = fine.read(column)
         known = numbers[learnt].drop_nulls()
-        step = next((one for one in self._list_steps() if int((known % one != 0).sum()) < fewest), 1)
+        step = next((unit for unit in self._list_steps() if int((known % unit != 0).sum()) < fewest), 1)
         if not len(known) or step == 1:
             return column
         middle = int(known.sort()[len(known) // 2])

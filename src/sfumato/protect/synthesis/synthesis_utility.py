@@ -17,29 +17,29 @@ GROUPS = 10
 _MOST_CELLS = 1_000_000
 
 
-def measure_pair_loss(before: pl.DataFrame, after: pl.DataFrame) -> float:
+def measure_pair_loss(original: pl.DataFrame, published: pl.DataFrame) -> float:
     """The total variation between joint distributions, averaged over all pairs of columns (one column: its own).
 
     Numbers that are kept as text must be read before.
     """
-    cut = [_group_cells_before_and_after(before[name], after[name]) for name in before.columns]
+    cut = [_group_cells_before_and_after(original[name], published[name]) for name in original.columns]
     pairs = list(combinations(cut, 2)) or [(cut[0], cut[0])]
     return sum(_measure_pair_distance(first, other) for first, other in pairs) / len(pairs)
 
 
-def _group_cells_before_and_after(before: pl.Series, after: pl.Series) -> tuple[Ints, Ints, int]:
+def _group_cells_before_and_after(original: pl.Series, published: pl.Series) -> tuple[Ints, Ints, int]:
     """The group of every cell before and after, and how many there are; missing is one."""
-    both = pl.concat([before, after])
-    if before.dtype.is_numeric() or before.dtype == pl.Date:
+    both = pl.concat([original, published])
+    if original.dtype.is_numeric() or original.dtype == pl.Date:
         numbers = both.to_physical().cast(pl.Float64)
-        known = numbers[: len(before)].drop_nulls().to_numpy()
+        known = numbers[: len(original)].drop_nulls().to_numpy()
         edges = np.unique(np.quantile(known, np.arange(1, GROUPS) / GROUPS)) if len(known) else np.zeros(0)
         groups = np.searchsorted(edges, numbers.fill_null(0.0).to_numpy(), side="left") + 1
         groups[both.is_null().to_numpy()] = 0
     else:
         groups = both.rank("dense").fill_null(0).to_numpy()
     groups = groups.astype(np.int64)
-    return groups[: len(before)], groups[len(before) :], int(groups.max(initial=0)) + 1
+    return groups[: len(original)], groups[len(original) :], int(groups.max(initial=0)) + 1
 
 
 def _measure_pair_distance(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:

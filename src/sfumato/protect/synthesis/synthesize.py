@@ -147,8 +147,8 @@ class Synthesize(Method):
         everything = trace_all_columns(data)
         if self.kind == "full":
             return everything
-        drawn = trace_columns(self.columns or (*data.quasi_identifying, *data.sensitive))
-        return replace(drawn, reads=everything.reads)
+        trace = trace_columns(self.columns or (*data.quasi_identifying, *data.sensitive))
+        return replace(trace, reads=everything.reads)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Set people aside, grow a tree for each column on the earlier columns, and draw."""
@@ -284,22 +284,22 @@ class Synthesize(Method):
 
     def _measure_losses(
         self,
-        before: pl.DataFrame,
-        after: pl.DataFrame,
+        original: pl.DataFrame,
+        published: pl.DataFrame,
         learnt: Mapping[str, SynthesisColumn],
         drawn_columns: Sequence[str],
         redrawn: int,
     ) -> dict[str, Number]:
         report_progress("comparing before and after")
         words = [name for name in drawn_columns if learnt[name].kind == "category"]
-        rare = sum(_count_rare_cells(before[name], after[name], self.min_leaf) for name in words)
+        rare = sum(_count_rare_cells(original[name], published[name], self.min_leaf) for name in words)
         replaced = (
             sum(learnt[name].measure_rare_share(self.min_leaf) for name in words) if self.rare == "redraw" else 0.0
         )
         return {
-            "loss": measure_pair_loss(*(_read_text_numbers(frame, learnt) for frame in (before, after))),
+            "loss": measure_pair_loss(*(_read_text_numbers(frame, learnt) for frame in (original, published))),
             "redrawn_rows": redrawn,
-            "rare_words": rare / max(after.height * len(words), 1),
+            "rare_words": rare / max(published.height * len(words), 1),
             "replaced_words": replaced / max(len(words), 1),
         }
 
@@ -350,8 +350,8 @@ def _read_text_numbers(frame: pl.DataFrame, learnt: Mapping[str, SynthesisColumn
     )
 
 
-def _count_rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
+def _count_rare_cells(original: pl.Series, published: pl.Series, fewest: int) -> int:
     """How many cells hold a word that fewer than this many people have."""
-    word_counts = before.drop_nulls().alias("word").value_counts(name="people")
+    word_counts = original.drop_nulls().alias("word").value_counts(name="people")
     rare = word_counts.filter(pl.col("people") < fewest)["word"]
-    return int(after.is_in(rare.implode()).sum())
+    return int(published.is_in(rare.implode()).sum())
