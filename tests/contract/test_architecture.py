@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
     assert text.startswith("# SPDX-License-Identifier: MIT\n"), "begin it with # SPDX-License-Identifier: MIT"
     assert ast.get_docstring(tree), "let a docstring below the SPDX line say what the module does"
     check_arguments(tree)
+    check_names(tree)
     if path.parent != SOURCE / "kernels":
         check_compiler(tree)
         check_results(text)
@@ -94,6 +96,37 @@ def check_arguments(tree: ast.Module) -> None:
             count = sum(not ("typer." in text or text.startswith("options.")) for text in annotations)
             count += (given.vararg is not None) + (given.kwarg is not None)
             assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
+
+
+AVOIDED = {"told", "said", "found", "one", "beside", "besides", "after", "drawn", "counted", "named", "at", "place"}
+
+
+def list_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every name that a module gives, and its line; `before` and `after` of a class are a pair that says enough."""
+    paired = {
+        id(field.target)
+        for part in ast.walk(tree)
+        if isinstance(part, ast.ClassDef)
+        for field in part.body
+        if isinstance(field, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in paired:
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+
+
+def check_names(tree: ast.Module) -> None:
+    """Stop at a name that is a participle, a preposition or a pronoun: it does not say what the thing is."""
+    for line, name in list_names(tree):
+        assert name.strip("_") not in AVOIDED, (
+            f'line {line}: "{name}" does not say what it is: name it by a noun, such as claims, row_index or outcome'
+        )
 
 
 def check_compiler(tree: ast.Module) -> None:
@@ -154,6 +187,10 @@ def test_an_import_against_the_rule_is_noticed(path: str, code: str) -> None:
 def test_what_is_against_the_rules_is_noticed() -> None:
     with pytest.raises(AssertionError, match="11 arguments"):
         check_arguments(ast.parse(f"def f({', '.join('abcdefghijk')}): pass"))
+    for code in ("found = 1", "def f(one): pass", "class A:\n    def told(self): pass", "self.place = 2"):
+        with pytest.raises(AssertionError, match="does not say what it is"):
+            check_names(ast.parse(code))
+    check_names(ast.parse("class Moments:\n    before: int\n    after: int"))
     with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
         check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
     with pytest.raises(AssertionError, match="under @record"):

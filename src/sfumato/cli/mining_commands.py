@@ -109,7 +109,7 @@ def attack_command(
 
 
 def decode_command(
-    found: options.ProviderResult,
+    result: options.ProviderResult,
     key: options.KeyFile,
     data: options.Originals = None,
     passphrase: options.Passphrase = None,
@@ -129,16 +129,16 @@ def decode_command(
     from sfumato.cli.mining_job import check_basket_format, parse_support
     from sfumato.key import Key
 
-    refuse_unsafe_outputs([out, rules_out], [found, key, data])
+    refuse_unsafe_outputs([out, rules_out], [result, key, data])
     opened = Key.load(key, passphrase)
     if opened.method not in ITEM_KEYS:
-        _decode_found_tree(found, opened, data, separator, out, as_json)
+        _decode_found_tree(result, opened, data, separator, out, as_json)
         return
     form_read = check_basket_format(form)
     support = None if min_support is None else parse_support(min_support)
     originals = None if data is None else Baskets.read(data, form_read, separator=separator, id=id_column, item=item)
     wanted = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
-    decode_found_itemsets(found, opened, originals, wanted)
+    decode_found_itemsets(result, opened, originals, wanted)
 
 
 def _decode_found_tree(

@@ -292,7 +292,7 @@ def list_appearances(seen, columns, start, items, stack, sizes, begin, end, offs
 
     `seen` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike: `stack`
     holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something, which come
-    first. The same is `found` of each antecedent.
+    first. `offsets` says the same of each antecedent: where its rows begin, and how many hide something.
     """
     used = np.int64(0)
     for antecedent in range(begin, end):
