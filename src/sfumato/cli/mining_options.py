@@ -93,7 +93,6 @@ NoiseRemoval = Annotated[str, typer.Option(help="How the tree removes noise: by_
 ProviderResult = Annotated[
     Path,
     typer.Argument(
-        metavar="FOUND",
         help="What the provider found: itemsets (SPMF), or a tree (JSON of sfumato, XGBoost or LightGBM, "
         "scikit-learn's text, or ONNX).",
     ),
