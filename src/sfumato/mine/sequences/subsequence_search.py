@@ -174,9 +174,9 @@ class _ThreadedSequenceSearch:
 
     def run(self) -> list[FoundPatterns]:
         self.allow(0, 0)
-        if self.layout.counts.sum() > MANY_ENTRIES:
-            self._start_other_thread()
         try:
+            if self.layout.counts.sum() > MANY_ENTRIES:
+                self._start_other_thread()
             self._take_batches(is_first=True)
         except BaseException:
             self.is_stopped = True
