@@ -170,9 +170,9 @@ def unify_items(values: Sequence[Item], what: str) -> Items:
         names = ", ".join(sorted(kind.__name__ for kind in kinds - whole - text))
         raise DataError(f"{wrong} {what} are neither integers nor text but {names}; turn them into text")
     if not text:
-        numbers = tuple(int(value) for value in values)
-        large = sum(not -(2**63) <= number < 2**63 for number in numbers)
-        if large:
+        numbers = tuple(map(int, values))
+        if numbers and (min(numbers) < -(2**63) or max(numbers) >= 2**63):
+            large = sum(not -(2**63) <= number < 2**63 for number in numbers)
             raise DataError(f"{large} {what} are integers of more than 64 bits; turn them into text")
         return numbers
     words = tuple(str.__str__(value) if isinstance(value, str) else str(int(value)) for value in values)

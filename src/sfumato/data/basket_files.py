@@ -312,8 +312,8 @@ def parse_item_types(words: list[str]) -> Values:
     """Integers if every word is a 64-bit integer, otherwise the words."""
     if not all(map(_INTEGER.fullmatch, words)):
         return words
-    numbers = [int(word) for word in words]
-    return numbers if all(-(2**63) <= number < 2**63 for number in numbers) else words
+    numbers = list(map(int, words))
+    return numbers if not numbers or (min(numbers) >= -(2**63) and max(numbers) < 2**63) else words
 
 
 def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values:

@@ -158,7 +158,7 @@ def _check_marks(path: Path, tokens: TextTokens, closes: Flags, ends: Flags) -> 
     is_first = np.concatenate(([True], tokens.lines[1:] != tokens.lines[:-1]))
     is_last = np.concatenate((is_first[1:], [True]))
     after_item = ~np.concatenate(([True], (closes | ends)[:-1])) & ~is_first
-    negative = np.array([word.startswith("-") and word[1:].isdecimal() for word in tokens.words])
+    negative = np.array([word[:1] == "-" and word[1:].isdecimal() for word in tokens.words])
     _refuse_bad_lines(
         path, tokens, is_last & ~ends, "do not end in -2; add it, or read the file as baskets (Baskets.read)"
     )
@@ -185,9 +185,10 @@ def _refuse_bad_lines(path: Path, tokens: TextTokens, is_bad: Flags, what: str) 
 
 
 def _drop_marks(words: list[str], codes: Codes) -> tuple[list[str], Codes]:
-    is_item = np.array([word not in (_ELEMENT_END, _SEQUENCE_END) for word in words], dtype=bool)
+    kept = [word for word in words if word not in (_ELEMENT_END, _SEQUENCE_END)]
+    is_item = np.ones(len(words), dtype=bool)
+    is_item[[words.index(mark) for mark in (_ELEMENT_END, _SEQUENCE_END) if mark in words]] = False
     renumbered = (np.cumsum(is_item) - 1).astype(np.int32)
-    kept = [word for word, keep in zip(words, is_item, strict=True) if keep]
     return kept, renumbered[codes]
 
 
