@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.details import Details
 from sfumato.protect import METHODS
@@ -133,6 +134,33 @@ def test_claims_say_nothing_of_the_largest_value(example: Example) -> None:
     assert describe_laws(first) == describe_laws(second), (
         "a law of `details.public` was taken from the data, and leaves with the certificate: take it from the fields "
         'of the method; or let the policy allow it, and say "domain": "data" in the law'
+    )
+
+
+UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
+
+
+def remove_every(table: sf.Table, names: list[str], step: int) -> sf.Table:
+    """The table without every so manieth cell of some columns."""
+    kept = pl.Series([row % step != 0 for row in range(len(table))])
+    holed = [table.frame[name].zip_with(kept, table.frame[name].clear(len(table))) for name in names]
+    return table.with_frame(table.frame.with_columns(holed))
+
+
+@of_numbers
+def test_claims_say_nothing_of_how_many_cells_are_missing(example: Example) -> None:
+    data = example.data()
+    changed = [change.column for change in make_once(example).release.changes if change.kind not in UNTOUCHED]
+    try:
+        first, second = (released(example, remove_every(data, changed, step)) for step in (9, 5))
+    except sf.SfumatoError:
+        pytest.skip("it refuses missing cells")
+    # What chance may do depends on how many cells it changed, and these are published.
+    by_law = BY_LAW.get(example.subject.method, set())
+    ours, theirs = ([claim for claim in describe_claims(one) if claim[0] not in by_law] for one in (first, second))
+    assert ours == theirs, (
+        "a threshold, a meaning or an argument of a claim tells how many cells are missing, and leaves with the "
+        "certificate: take it from the fields of the method"
     )
 
 

@@ -122,6 +122,17 @@ def spoil_cell(made: Made, name: str) -> Iterator[pl.Series]:
         yield pl.Series(name, cells, dtype=shown.dtype)
 
 
+def exchange_ends(made: Made, name: str) -> Iterator[pl.Series]:
+    """By a rule that says what becomes of a value: the smallest original shown as the largest is, and the reverse."""
+    stated = {change.kind for change in made.release.changes if change.column == name}
+    cells, truth = made.release.data.frame[name].to_list(), made.originals[name].to_list()
+    known = sorted((row for row in range(len(cells)) if None not in (cells[row], truth[row])), key=truth.__getitem__)
+    if known and all(kind.meaning.read_rule for kind in stated) and cells[known[0]] != cells[known[-1]]:
+        for row, other in ((known[0], known[-1]), (known[-1], known[0])):
+            forged = [*cells[:row], cells[other], *cells[row + 1 :]]
+            yield pl.Series(name, forged, dtype=made.release.data.frame[name].dtype)
+
+
 def crop_cell(made: Made, name: str) -> Iterator[pl.Series]:
     """Where cells are parts of texts: the column with another part of the original in one cell."""
     shown, truth = made.release.data.frame[name], made.originals[name]
@@ -167,6 +178,10 @@ def find_unbound(made: Made, name: str) -> str:
         tried += [
             ("its cells in other rows", moved),
             *(("a cell changed for nothing", one) for one in spoil_cell(made, name)),
+            *(
+                ("what the smallest original shows for the largest, or the reverse,", one)
+                for one in exchange_ends(made, name)
+            ),
             *(("another part of the original text", one) for one in crop_cell(made, name)),
         ]
     for what, forged in tried:

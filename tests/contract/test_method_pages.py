@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import ChangeKind
+from sfumato.lazy import find_checks
 from sfumato.protect import METHODS
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.mode_examples import MODE_EXAMPLES
@@ -107,6 +108,17 @@ def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
     assert re.search(r"^```(python|sh|toml policy \S+)$", page, re.MULTILINE), (
         f"the page of {kind.__name__} has no example that runs: add a block ```python, and what it prints as ```text "
         "output"
+    )
+
+
+@each
+def test_a_page_names_checks_that_there_are(kind: type[sf.Method]) -> None:
+    """A line that begins with the name of a claim and its threshold, as in "`untrue_cells` (0): …"."""
+    page = (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)` \((?:0|at (?:most|least) [^)]*)\)", page))
+    known = {claim.property for made in make_all(kind) for claim in made.release.claims} | {*find_checks()}
+    assert named <= known, (
+        f"the page of {kind.__name__} names {sorted(named - known)}, which is no claim: write the names of its claims"
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
+from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -19,6 +20,7 @@ from tests.contract.releases import Made, make_once, released
 
 TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
 UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
+SECRET_NUMBER = 98765432.125
 FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 
 
@@ -41,6 +43,8 @@ def list_odd_cells(column: pl.Series) -> Iterator[OddCell]:
     elif column.dtype.is_float():
         yield OddCell(9.87654321e200, ("98765432",))
         yield OddCell(9.87654321e-200, ("98765432",))
+        for undefined in (inf, -inf, nan):
+            yield OddCell(undefined, ("98765432",))
     elif column.dtype == pl.String:
         yield OddCell("zz987654321zz", ("98765432",))
         yield OddCell("zz987654321zz " * 40, ("98765432",))
@@ -49,11 +53,12 @@ def list_odd_cells(column: pl.Series) -> Iterator[OddCell]:
 
 
 def put_odd_cell(table: sf.Table, name: str, cell: OddCell) -> sf.Table:
-    """The table with the cell in one row."""
-    column = table.frame[name]
-    return table.with_frame(
-        table.frame.with_columns(pl.concat([column.head(-1), pl.Series(name, [cell.value], column.dtype)]))
-    )
+    """The table with the cell in one row, and below a number that is no number the digits that no message may tell."""
+    column, values = table.frame[name], [cell.value]
+    if isinstance(cell.value, float) and not isfinite(cell.value):
+        values = [SECRET_NUMBER, cell.value]
+    odd = pl.Series(name, values, column.dtype)
+    return table.with_frame(table.frame.with_columns(pl.concat([column.head(-len(values)), odd])))
 
 
 def find_told_cell(message: str, cell: OddCell) -> bool:
@@ -130,7 +135,7 @@ def test_a_told_cell_is_noticed() -> None:
         for kind in (pl.Date, pl.Int64, pl.Float64, pl.String)
         for cell in list_odd_cells(pl.Series([], dtype=kind))
     }
-    assert len(cells) == 10
+    assert len(cells) == 13
     for told in (
         "9.87654321e+200",
         "987,654,321,987,654,321",
