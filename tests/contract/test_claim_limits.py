@@ -18,7 +18,6 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.details import Details
 from sfumato.protect import METHODS
@@ -26,6 +25,7 @@ from sfumato.release import Claim, Release
 from tests.contract.claim_words import list_numbers
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people
 from tests.contract.releases import Made, make_all, make_once, released
+from tests.contract.test_missing_cells import list_changed, remove_cells
 
 STRATEGIES = (
     Example("islf", sf.HideItems(items=("nuts",), min_support=0.05, min_confidence=0.3, strategy="islf"), market),
@@ -137,22 +137,12 @@ def test_claims_say_nothing_of_the_largest_value(example: Example) -> None:
     )
 
 
-UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
-
-
-def remove_every(table: sf.Table, names: list[str], step: int) -> sf.Table:
-    """The table without every so manieth cell of some columns."""
-    kept = pl.Series([row % step != 0 for row in range(len(table))])
-    holed = [table.frame[name].zip_with(kept, table.frame[name].clear(len(table))) for name in names]
-    return table.with_frame(table.frame.with_columns(holed))
-
-
 @of_numbers
 def test_claims_say_nothing_of_how_many_cells_are_missing(example: Example) -> None:
     data = example.data()
-    changed = [change.column for change in make_once(example).release.changes if change.kind not in UNTOUCHED]
+    changed = list_changed(make_once(example))
     try:
-        first, second = (released(example, remove_every(data, changed, step)) for step in (9, 5))
+        first, second = (released(example, remove_cells(data, changed, step)) for step in (9, 5))
     except sf.SfumatoError:
         pytest.skip("it refuses missing cells")
     # What chance may do depends on how many cells it changed, and these are published.

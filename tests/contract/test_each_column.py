@@ -149,6 +149,13 @@ def crop_cell(made: Made, name: str) -> Iterator[pl.Series]:
             yield pl.Series(name, [*cells[:row], other, *cells[row + 1 :]], dtype=pl.String)
 
 
+def test_exchanged_ends_are_tried() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    shown, truth = made.release.data.frame["age"].to_list(), made.originals["age"].to_list()
+    tried = [[row for row, cell in enumerate(one) if cell != shown[row]] for one in exchange_ends(made, "age")]
+    assert [truth[row] for rows in tried for row in rows] == [min(truth), max(truth)]
+
+
 def test_other_parts_of_a_text_are_tried() -> None:
     made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
     short = made.release.data.frame.with_columns(pl.col("disease").str.slice(0, 3))

@@ -29,12 +29,12 @@ def list_changed(made: Made) -> list[str]:
     return [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
 
 
-def remove_cells(table: sf.Table, names: list[str]) -> sf.Table:
-    """The table without every ninth cell of each column, in other rows for each."""
+def remove_cells(table: sf.Table, names: list[str], step: int = 9) -> sf.Table:
+    """The table without every ninth cell of each column, or another share, in other rows for each."""
     holed = []
     for place, name in enumerate(names):
         column = table.frame[name]
-        kept = pl.Series([row % 9 != place % 9 for row in range(len(column))])
+        kept = pl.Series([row % step != place % step for row in range(len(column))])
         holed.append(column.zip_with(kept, column.clear(len(column))))
     return table.with_frame(table.frame.with_columns(holed))
 
