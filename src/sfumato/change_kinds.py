@@ -26,7 +26,9 @@ class CellDifference(StrEnum):
     BLANKED = "blanked"
     """It is empty and was not."""
     COARSER = "coarser"
-    """Its label covers the original."""
+    """Its label, other than `*`, covers the original."""
+    SUPPRESSED = "suppressed"
+    """It is `*`, which covers anything."""
     FILLED = "filled"
     """It was empty and has a value, other than a label of all values."""
     OTHER = "other"
@@ -63,7 +65,8 @@ class LossWords(NamedTuple):
 
 _NONE: frozenset[CellDifference] = frozenset()
 _ANY = frozenset(CellDifference)
-_BLANKED, _COARSER = frozenset({CellDifference.BLANKED}), frozenset({CellDifference.COARSER})
+_BLANKED = frozenset({CellDifference.BLANKED})
+_LABELS = frozenset({CellDifference.COARSER, CellDifference.SUPPRESSED})
 _RECODED = frozenset({CellDifference.COARSER, CellDifference.OTHER})
 _RECODED_AND_FILLED = _RECODED | {CellDifference.FILLED}
 
@@ -140,11 +143,11 @@ class ChangeKind(StrEnum):
     KEPT = "kept", KindMeaning("unchanged", _NONE, hides_cells=False)
     GENERALIZED = (
         "generalized",
-        KindMeaning("generalized, row by row", _COARSER, publishes_originals=False, hides_cells=False),
+        KindMeaning("generalized, row by row", _LABELS, publishes_originals=False, hides_cells=False),
     )
     RANGES = (
         "ranges",
-        KindMeaning("ranges or sets of values", _COARSER, hides_cells=False),
+        KindMeaning("ranges or sets of values", _LABELS, hides_cells=False),
     )
     ROUNDED = (
         "rounded",
@@ -280,4 +283,4 @@ class ChangeKind(StrEnum):
     @property
     def is_truthful(self) -> bool:
         """Whether a cell equals or covers its original, so that whoever knows the original finds its row."""
-        return self.meaning.differences <= _COARSER
+        return self.meaning.differences <= _LABELS

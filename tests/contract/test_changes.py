@@ -140,10 +140,10 @@ def test_cells_are_counted_by_how_they_differ() -> None:
     original = sf.Table.of({"a": ["1", "2", "3", "4", None]}, roles, hierarchies={"a": tree})
     published = sf.Table.of({"a": ["1", "1-2", "1-2", None, "*"]}, roles)
     found = measure_changes(original, published)["a"]
-    assert (found.blanked, found.coarser, found.other, found.cells) == (1, 2, 1, 5)
+    assert (found.blanked, found.coarser, found.suppressed, found.other, found.cells) == (1, 1, 1, 1, 5)
     assert found.loss is None
     again = measure_changes(original, sf.Table.of({"a": ["1", "1-2", "3-4", "4", "*"]}, roles))["a"]
-    assert (again.coarser, again.other) == (3, 0)
+    assert (again.coarser, again.suppressed, again.other, again.changed) == (2, 1, 0, 3)
     assert again.loss == pytest.approx((1 / 3 + 1 / 3 + 1) / 5)
     filled = measure_changes(original, sf.Table.of({"a": ["1", "2", "3", "4", "1-2"]}, roles))["a"]
     assert (filled.filled, filled.other, filled.changed) == (1, 0, 1) and filled.loss is None
@@ -153,7 +153,9 @@ def test_cells_are_counted_by_how_they_differ() -> None:
     ("kind", "cells", "said"),
     [
         (ChangeKind.KEPT, ["a", "b", None, "c", None], '"unchanged", and 1 of 5 cells are empty and were not'),
-        (ChangeKind.BLANKED, ["a", "b", "*", "c", None], "1 of 5 cells have a label of their original"),
+        (ChangeKind.BLANKED, ["a", "b", "*", "c", None], '1 of 5 cells are "*" and were not'),
+        (ChangeKind.KEPT, ["a", "b", "{a, c}", "c", None], "1 of 5 cells have a label of their original"),
+        (ChangeKind.ROUNDED, ["a", "*", "c", "c", None], '1 of 5 cells are "*" and were not'),
         (ChangeKind.GENERALIZED, ["a", "b", "d", "c", None], "1 of 5 cells have another value"),
         (ChangeKind.ROUNDED, ["a", "b", "c", "c", "a"], "1 of 5 cells were empty and have a value"),
         (ChangeKind.GROUPED, ["rest", "other", "c", "c", None], "cells have 2 new values, where it allows 1"),

@@ -27,7 +27,7 @@ from tests.contract.releases import Made, make_all, make_once
 each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 TESTS = Path(__file__).parents[1]
 UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
-LABELLED = frozenset({CellDifference.BLANKED, CellDifference.COARSER})
+LABELLED = frozenset({CellDifference.BLANKED, CellDifference.COARSER, CellDifference.SUPPRESSED})
 ESTIMATED = ("add_noise",)
 """Methods whose loss is estimated from the release alone, as their pages say: the file is measured all the same."""
 BY_LAW = 0.05

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How each column changed, measured on the published file against the originals, independently of the method.
 
-Every published cell equals its original, is newly empty, is a generalization of it, or has another value, where there
-was one or none.
+Every published cell equals its original, is newly empty, is a generalization of it, is `*`, or has another value, where
+there was one or none.
 `refuse_false_statements` compares these counts with what the methods state about their columns.
 """
 
@@ -18,7 +18,7 @@ import polars as pl
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.change_kinds import CellDifference
 from sfumato.data.coded_cells import count_cells, count_pairs
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.published_labels import Domain
 from sfumato.errors import ClaimBroken, quote_names
 from sfumato.measure.alignment import align_originals
@@ -35,7 +35,7 @@ class ColumnDifference:
     blanked: int
     """Cells that are empty and were not."""
     coarser: int
-    """Cells whose label covers the original."""
+    """Cells whose label, other than `*`, covers the original."""
     other: int
     """Cells with any other value, that had one before."""
     loss: float | None
@@ -46,11 +46,13 @@ class ColumnDifference:
     """Cells with a value that no original has."""
     filled: int = 0
     """Cells that were empty and have a value, other than a label of all values."""
+    suppressed: int = 0
+    """Cells that are `*` and were not."""
 
     @property
     def changed(self) -> int:
         """Cells that differ in any way."""
-        return self.blanked + self.coarser + self.other + self.filled
+        return self.blanked + self.coarser + self.suppressed + self.other + self.filled
 
     @property
     def share(self) -> float:
@@ -78,19 +80,28 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
     was, now = spell_cells(pairs["first"]), spell_cells(pairs["second"])
     covered = cover_cells(was, now, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
     others = pairs.with_columns(now).filter(pl.Series(~covered, dtype=pl.Boolean))
-    moved, filled = int(others["count"].sum()), count_filled(others)
-    coarser = int(pairs["count"].sum()) - moved
+    moved, filled, suppressed = int(others["count"].sum()), count_filled(others), count_suppressed(pairs)
+    coarser = int(pairs["count"].sum()) - moved - suppressed
+    size = len(published_cells)
     if not moved:
-        return ColumnDifference(name, len(published_cells), blanked, coarser, 0, _measure_loss(published_cells, domain))
+        loss = _measure_loss(published_cells, domain)
+        return ColumnDifference(name, size, blanked, coarser, 0, loss, suppressed=suppressed)
     known = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
     strange = int(others.filter(~pl.col("second").is_in(known))["count"].sum())
     values = others["second"].n_unique()
-    return ColumnDifference(name, len(published_cells), blanked, coarser, moved - filled, None, values, strange, filled)
+    return ColumnDifference(
+        name, size, blanked, coarser, moved - filled, None, values, strange, filled, suppressed=suppressed
+    )
 
 
 def count_filled(pairs: pl.DataFrame) -> int:
     """Of cells that differ, counted in pairs, how many were empty and are not."""
     return int(pairs.filter(pl.col("first").is_null() & pl.col("second").is_not_null())["count"].sum())
+
+
+def count_suppressed(pairs: pl.DataFrame) -> int:
+    """Of cells that differ, counted in pairs, how many are `*`."""
+    return int(pairs.filter(spell_cells(pairs["second"]) == SUPPRESSED)["count"].sum())
 
 
 def _measure_loss(labels: pl.Series, domain: Domain) -> float:
@@ -104,6 +115,7 @@ def _measure_loss(labels: pl.Series, domain: Domain) -> float:
 _WAYS = {
     CellDifference.BLANKED: "are empty and were not",
     CellDifference.COARSER: "have a label of their original",
+    CellDifference.SUPPRESSED: 'are "*" and were not',
     CellDifference.FILLED: "were empty and have a value",
     CellDifference.OTHER: "have another value",
 }
@@ -131,7 +143,7 @@ def _explain_false(changes: list[Change], difference: ColumnDifference) -> str:
     words = f'"{describe_changes(changes)}"'
     if any(change.dropped for change in changes):
         return f"{words}, and it is published"
-    allowed = {CellDifference.COARSER} if any(change.starred for change in changes) else set()
+    allowed = {CellDifference.SUPPRESSED} if any(change.starred for change in changes) else set()
     for change in changes:
         allowed |= change.kind.meaning.differences
     for way in CellDifference:

@@ -19,7 +19,7 @@ from sfumato.engine.coded_columns import flag_text, is_coded, split_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.changes import ColumnDifference, count_filled
+from sfumato.measure.changes import ColumnDifference, count_filled, count_suppressed
 from sfumato.measure.truth import cover_cells, find_differing_cells
 
 _MANY_PAIRS = 1 << 16
@@ -112,6 +112,7 @@ class _MovedCells(NamedTuple):
     differing: int
     blanked: int
     filled: int
+    suppressed: int
 
 
 class _BatchFinding(NamedTuple):
@@ -141,7 +142,9 @@ class _BatchComparison:
                 continue
             if name in self.drawn_columns:
                 empty = pairs.filter(pl.col("second").is_null())
-                moved[name] = _MovedCells(int(pairs["count"].sum()), int(empty["count"].sum()), count_filled(pairs))
+                moved[name] = _MovedCells(
+                    int(pairs["count"].sum()), int(empty["count"].sum()), count_filled(pairs), count_suppressed(pairs)
+                )
                 continue
             pairs_by_column[name] = pairs
             if name not in self.generalized:
@@ -150,8 +153,14 @@ class _BatchComparison:
 
 
 def _add_moved(before: ColumnDifference, moved: _MovedCells) -> ColumnDifference:
-    other = before.other + moved.differing - moved.blanked - moved.filled
-    return replace(before, blanked=before.blanked + moved.blanked, other=other, filled=before.filled + moved.filled)
+    other = moved.differing - moved.blanked - moved.filled - moved.suppressed
+    return replace(
+        before,
+        blanked=before.blanked + moved.blanked,
+        other=before.other + other,
+        filled=before.filled + moved.filled,
+        suppressed=before.suppressed + moved.suppressed,
+    )
 
 
 class _PairCounts:
@@ -182,10 +191,12 @@ def _describe_difference(
     domain = find_domain(original, name)
     covered = cover_cells(spell_cells(known["first"]), spell_cells(known["second"]), domain)
     others = known.filter(~pl.Series(covered, dtype=pl.Boolean))
-    moved, filled = int(others["count"].sum()), count_filled(others)
-    coarser = int(known["count"].sum()) - moved
+    moved, filled, suppressed = int(others["count"].sum()), count_filled(others), count_suppressed(known)
+    coarser = int(known["count"].sum()) - moved - suppressed
     loss = None if moved else measure_stored_loss(published, name, domain)
-    return ColumnDifference(name, published.rows.height, blanked, coarser, moved - filled, loss, filled=filled)
+    return ColumnDifference(
+        name, published.rows.height, blanked, coarser, moved - filled, loss, filled=filled, suppressed=suppressed
+    )
 
 
 def find_domain(original: StoredTable, name: str) -> Domain:

@@ -284,7 +284,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
         level=generalized.level if generalized else None,
         height=generalized.height if generalized else None,
         done=_describe_column(changes, difference, nothing_left=not seen.height),
-        loss=difference.loss if difference is not None and difference.coarser else None,
+        loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
         values=seen.height,
         examples=tuple(wording.shorten_label(label, 28) for label in seen["value"].head(3).to_list()),
         original_values=_count_original_values(account, name) if account.internal else None,
