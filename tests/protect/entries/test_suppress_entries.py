@@ -160,7 +160,9 @@ def test_beside_intervals_a_forged_cell_breaks_a_claim() -> None:
     seen: tuple[tuple[pl.DataFrame, list[str]], ...] = (
         (shown, []),
         (forged, ["changed_in_other_columns"]),
-        (told, ["private_entries_blanked", "distinct_numbers"]),
+        (told, ["private_entries_blanked", "distinct_numbers", "wrong_midpoints"]),
+        (shown.with_columns(age=pl.Series([50.0, None, 30.0, 50.0, 50.0, 50.0])), ["wrong_midpoints"]),
+        (shown.with_columns(age=pl.Series([30.0, None, 30.0, 50.0, 50.0, None])), []),
     )
     for frame, broken in seen:
         findings = sf.check(replace(release, data=release.data.with_frame(frame)), table)

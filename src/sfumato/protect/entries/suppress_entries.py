@@ -21,13 +21,13 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from sfumato.arrays import Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
-from sfumato.data.discretization import cut_at, cut_equal_width
+from sfumato.data.discretization import Discretization, cut_at, cut_equal_width
 from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant
 from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.progress import report_progress
-from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.entries.blanked_entries import (
     BlankedEntries,
     blank_states,
@@ -170,7 +170,8 @@ class SuppressEntries(Method):
             raise DataError(f"{data.source}: the table has no rows")
         mask = require_private_mask(self.private, data.frame, chance, data.source, names)
         private = mask[:, [data.frame.columns.index(name) for name in names]]
-        table = data.with_frame(self._discretize_numbers(data.frame.select(names), private, data.source))
+        cuts = self._cut_numbers(data.frame.select(names), private, data.source)
+        table = data.with_frame(_publish_midpoints(data.frame.select(names), cuts))
         cells = TableCells.of(table, private)
         outcome = self.find_entries(cells)
         if self.learner_risk is not None:
@@ -179,7 +180,8 @@ class SuppressEntries(Method):
         published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
         release = self.describe_release(data, published, outcome, [name for name in names if frame[name].null_count()])
         assert isinstance(release.details, EntryDetails)
-        return replace(release, details=list_entries_singly(release.details, outcome))
+        claims = (*release.claims, *(_claim_midpoints(name, cut) for name, cut in cuts.items()))
+        return replace(release, claims=claims, details=list_entries_singly(release.details, outcome))
 
     def find_entries(self, cells: TableCells, room: int | None = None) -> BlankedEntries:
         """Mine rules, and find the entries to be blanked against them; `room` is the memory for rules, in bytes."""
@@ -222,24 +224,19 @@ class SuppressEntries(Method):
             return find_exact_entries(mining, self.seconds or 60.0)
         return run_grades_plus(mining, self.seconds or 0.8)
 
-    def _discretize_numbers(self, frame: pl.DataFrame, private: Flags, source: str) -> pl.DataFrame:
-        """Numbers as the midpoints of their intervals, which depend on visible cells only: everybody sees midpoints."""
-        made = []
+    def _cut_numbers(self, frame: pl.DataFrame, private: Flags, source: str) -> dict[str, Discretization]:
+        """The intervals of each column, which depend on visible cells only: everybody sees midpoints."""
+        cuts = {}
         for name, how in self.discretize.items():
             if name not in frame.columns:
                 meant = ask_meant((name,), frame.columns)
                 raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{meant}')
             hidden = pl.Series(private[:, frame.columns.index(name)])
             seen = frame[name].set(hidden, None)
-            if not seen.count():
-                made.append(seen)
-                continue
             # Midpoints between the extremes would disclose the extremes, which are somebody's values.
             cut = cut_equal_width(seen, how, coarse=True) if isinstance(how, int) else cut_at(seen, how, coarse=True)
-            # A private value beyond all visible ones belongs to the outermost interval.
-            inside = frame[name] if not isinstance(how, int) else frame[name].clip(cut.edges[0], cut.edges[-1])
-            made.append(cut.apply(inside, "midpoint"))
-        return frame.with_columns(made)
+            cuts[name] = cut
+        return cuts
 
     def _close_learners(self, table: Table, outcome: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
         """Close learners and rules in turn, until both are closed: blanking against one may reopen the other."""
@@ -339,6 +336,26 @@ class SuppressEntries(Method):
                 meaning=f"Every entry{where} that is not blank is the original one.",
             ),
         )
+
+
+def _publish_midpoints(frame: pl.DataFrame, cuts: Mapping[str, Discretization]) -> pl.DataFrame:
+    """Numbers as the midpoints of their intervals; a private one beyond all visible ones is in the outermost."""
+    return frame.with_columns(
+        cut.apply(frame[name].cast(pl.Float64).clip(cut.edges[0], cut.edges[-1]), "midpoint")
+        if cut.edges
+        else pl.repeat(None, len(frame), dtype=pl.Float64, eager=True).alias(name)  # every cell is private or missing
+        for name, cut in cuts.items()
+    )
+
+
+def _claim_midpoints(column: str, cut: Discretization) -> Claim:
+    return claim_with_originals(
+        "wrong_midpoints",
+        0,
+        "exactly",
+        {"column": column, "edges": tuple(map(repr, cut.edges))},
+        f'Every published "{column}" is the midpoint of the interval that contains the original.',
+    )
 
 
 def _claim_few_numbers(column: str, intervals: int) -> Claim:

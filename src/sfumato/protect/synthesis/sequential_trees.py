@@ -11,6 +11,7 @@ generate partially synthetic public use microdata* (2005); B. Nowok, G. M. Raab,
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -189,7 +190,10 @@ def grow_leaves(
     kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
     least = _LEAST_GAIN * _compute_spread(target, classes) / len(target)
     tree = kind(min_samples_leaf=growth.min_leaf, min_impurity_decrease=least, random_state=growth.seed)
-    tree.fit(cells, target if classes else target.astype(np.float64))
+    with warnings.catch_warnings():
+        # Few people may have many different values; min_leaf, not the number of classes, keeps them apart.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        tree.fit(cells, target if classes else target.astype(np.float64))
     return _sort_into_leaves(tree.tree_, readers, np.asarray(tree.tree_.apply(cells)), donated)
 
 
