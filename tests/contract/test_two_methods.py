@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sfumato.release import Finding, Release
 from sfumato.workflow.chain import ProtectedData, apply_methods
 from sfumato.workflow.policy_sections import DataSection
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people, walks
+from tests.contract.releases import make_once
 from tests.contract.runs import GivenPolicy, policy_of
 
 KNOWN = ("age", "sex")
@@ -213,6 +214,47 @@ def test_every_ordered_pair_gives_a_true_release_or_is_refused_at_once(tmp_path:
         made += release is not None
     assert {type(method) for pair in PAIRS for method in pair} == set(METHODS), "list it, or give it an example"
     assert made > 40
+
+
+SURVIVORS = [
+    example
+    for example in METHOD_EXAMPLES
+    if example.subject.shape == "table" and example.subject.footprint(example.data()).survives_blanks
+]
+
+
+def blank_in_each_column(release: Release) -> sf.SuppressEntries:
+    """A method that blanks the first, a middle and the last cell of each published column, and little else."""
+    rows = (0, len(release.data) // 2, len(release.data) - 1)
+    private = [(row, name) for name in release.data.frame.columns for row in rows]
+    return sf.SuppressEntries(private=private, confidence=1.0, min_support=len(release.data), max_length=1)
+
+
+def find_broken_by_blanks(example: Example, folder: Path) -> list[str]:
+    """The claims that break if a later method blanks cells."""
+    data = example.data()
+    order = (example.subject, blank_in_each_column(make_once(example).release))
+    policy = policy_of(example, data, folder).model_copy(update={"protect": order})
+    release = apply_methods(policy, data, Randomness.seeded(1)).release
+    return [finding.title() for finding in sf.check(release, data) if finding.holds is False]
+
+
+@pytest.mark.parametrize("example", SURVIVORS, ids=lambda example: example.name)
+def test_claims_that_survive_blanks_do(example: Example, tmp_path: Path) -> None:
+    broken = find_broken_by_blanks(example, tmp_path)
+    assert not broken, (
+        f"{type(example.subject).__name__}: its footprint says survives_blanks, and {broken} breaks if a later method "
+        "blanks cells: leave survives_blanks out of its `footprint`, or let the check count empty cells as harmless"
+    )
+
+
+def test_survival_that_is_said_falsely_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    example = next(example for example in METHOD_EXAMPLES if example.name == "group rare values")
+    true = sf.GroupRareValues.footprint
+    monkeypatch.setattr(
+        sf.GroupRareValues, "footprint", lambda self, data: replace(true(self, data), survives_blanks=True)
+    )
+    assert find_broken_by_blanks(example, tmp_path)
 
 
 PARTNERS: dict[str, tuple[Any, ...]] = {
